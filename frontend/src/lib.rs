@@ -1,0 +1,1 @@
+//! The WASM entry.

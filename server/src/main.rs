@@ -1,0 +1,2 @@
+//! aegis
+fn main() {}
