@@ -1,1 +1,26 @@
-//! The pure heart.
+//! The pure heart of Aegis: what a lock is, what can happen to it, and how a run is judged.
+//!
+//! Nothing here does I/O, waits, reads a clock or draws a random number: time and randomness arrive
+//! as data. The server performs what these types say; the browser draws it; the judge counts it.
+//!
+//! | module | what it holds |
+//! |---|---|
+//! | [`ids`] | names: slots, attempts, locks, tokens, endpoints |
+//! | [`setup`] | what a run is set up with, and what may be changed while it runs |
+//! | [`machine`] | the two state machines that every picture shows, as transition tables |
+//! | [`guard`] | what a sink checks before it accepts an effect |
+//! | [`strategy`] | how replicas coordinate; one strategy a file |
+//! | [`action`] | what a learner or a scenario does to a run |
+//! | [`event`] | the event log, the only truth of a run |
+//! | [`judge`] | the fold of a log into a verdict |
+//! | [`scenario`] | the scenario: set-up, steps, expectations; its TOML under feature `scenario` |
+
+pub mod action;
+pub mod event;
+pub mod guard;
+pub mod ids;
+pub mod judge;
+pub mod machine;
+pub mod scenario;
+pub mod setup;
+pub mod strategy;

@@ -1,1 +1,4 @@
-//! The lab.
+//! The lab behind the pages: warden, arenas, replicas, links, runs and HTTP. Binary `aegis`.
+
+pub mod clock;
+pub mod replica;

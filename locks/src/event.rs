@@ -1,0 +1,718 @@
+//! The event log: the only truth of a run. `seq` is order of arrival and only identifies; everything
+//! drawn or judged is ordered by (`at_us`, source, `seq`), where `at_us` is the machine's monotonic time
+//! at the origin. Each source says only what it can know: a replica what it believes, a store what it
+//! says, a sink what it took, a link what passed.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::action::{Action, Direction};
+use crate::guard::Guard;
+use crate::ids::{AttemptId, BadName, CommandId, Endpoint, Gate, LockName, SinkName, Slot, Token, as_text};
+use crate::machine::{LockState, Outcome, TaskState};
+use crate::setup::{Setup, SetupChange};
+
+/// One line of the log.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Event {
+    /// Number, gap-free from 1, in order of arrival.
+    pub seq: u64,
+    /// When, in microseconds of the machine's monotonic clock; the earliest, where only an interval is known.
+    pub at_us: u64,
+    /// The latest time, where only an interval is known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub until_us: Option<u64>,
+    /// Who says so.
+    pub source: Source,
+    /// What happened.
+    #[serde(flatten)]
+    pub kind: Kind,
+}
+
+impl Event {
+    /// The order in which events are drawn and judged.
+    pub fn order(&self) -> (u64, &Source, u64) {
+        (self.at_us, &self.source, self.seq)
+    }
+
+    /// The replica that the event is of or about, if any.
+    pub fn replica(&self) -> Option<&str> {
+        match &self.source {
+            Source::Replica { name, .. } | Source::Link { replica: name, .. } => Some(name),
+            _ => match &self.kind {
+                Kind::EffectSettled { attempt, .. } | Kind::Audited { attempt, .. } => Some(&attempt.replica),
+                Kind::Process { process: ProcessName::Replica(name), .. } => Some(name),
+                Kind::StoreSays { owner, .. } => owner.as_ref().map(|attempt| attempt.replica.as_str()),
+                _ => None,
+            },
+        }
+    }
+}
+
+/// Who says so. Prints as `runner`, `replica A.1`, `link A postgres`, `store redis-1`, `sink bank`, `judge`.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub enum Source {
+    /// The runner: steps, processes, faults.
+    Runner,
+    /// A replica's process.
+    Replica {
+        /// Its name.
+        name: String,
+        /// Which process of that name, from 1.
+        incarnation: u32,
+    },
+    /// A link.
+    Link {
+        /// The replica's name.
+        replica: String,
+        /// Where it leads.
+        endpoint: Endpoint,
+    },
+    /// A store, read by the observer.
+    Store(Endpoint),
+    /// A sink.
+    Sink(SinkName),
+}
+
+impl std::fmt::Display for Source {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Source::Runner => f.write_str("runner"),
+            Source::Replica { name, incarnation } => write!(f, "replica {name}.{incarnation}"),
+            Source::Link { replica, endpoint } => write!(f, "link {replica} {endpoint}"),
+            Source::Store(endpoint) => write!(f, "store {endpoint}"),
+            Source::Sink(sink) => write!(f, "sink {sink}"),
+        }
+    }
+}
+
+impl std::str::FromStr for Source {
+    type Err = BadName;
+    fn from_str(text: &str) -> Result<Self, BadName> {
+        let bad = || BadName { text: text.to_owned(), wanted: "a source of events" };
+        let (first, rest) = text.split_once(' ').unwrap_or((text, ""));
+        Ok(match (first, rest) {
+            ("runner", "") => Source::Runner,
+            ("replica", rest) => {
+                let (name, incarnation) = rest.rsplit_once('.').ok_or_else(bad)?;
+                Source::Replica { name: name.to_owned(), incarnation: incarnation.parse().map_err(|_| bad())? }
+            }
+            ("link", rest) => {
+                let (replica, endpoint) = rest.rsplit_once(' ').ok_or_else(bad)?;
+                Source::Link { replica: replica.to_owned(), endpoint: endpoint.parse()? }
+            }
+            ("store", rest) => Source::Store(rest.parse()?),
+            ("sink", "bank") => Source::Sink(SinkName::Bank),
+            ("sink", "ledger") => Source::Sink(SinkName::Ledger),
+            _ => return Err(bad()),
+        })
+    }
+}
+as_text!(Source);
+
+/// What a replica's process writes, one JSON object a line; `seq` and `source` are added on arrival.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Line {
+    /// When, in microseconds of the machine's monotonic clock.
+    pub at_us: u64,
+    /// What happened.
+    #[serde(flatten)]
+    pub kind: Kind,
+}
+
+/// What happened.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "snake_case")]
+pub enum Kind {
+    // ---- the runner ----
+    /// The run began. Always the first event.
+    Began {
+        /// 128-bit identity, hexadecimal.
+        run: String,
+        /// The scenario's name, or `live`.
+        name: String,
+        /// The scenario's title.
+        title: String,
+        /// What the run belongs to: a lesson step, an exercise, a matrix cell.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        tag: Option<String>,
+        /// SHA-256 of the script, hexadecimal.
+        script: String,
+        /// Wall-clock time at `at_us`, in milliseconds since the Unix epoch.
+        wall_ms: i64,
+        /// The complete set-up.
+        setup: Box<Setup>,
+        /// The catalog of schedules.
+        catalog: Vec<Schedule>,
+    },
+    /// The set-up was changed.
+    Set {
+        /// What was changed.
+        change: SetupChange,
+        /// The complete set-up from now on.
+        setup: Box<Setup>,
+    },
+    /// The catalog was changed (its cadence).
+    CatalogChanged {
+        /// The complete catalog from now on.
+        catalog: Vec<Schedule>,
+    },
+    /// A step began; for a live session, an action was asked for.
+    StepBegan {
+        /// Number of the step, from 1.
+        step: u32,
+        /// What it does.
+        action: Action,
+    },
+    /// A step ended.
+    StepEnded {
+        /// Number of the step, from 1.
+        step: u32,
+        /// What went wrong, if anything did.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        problem: Option<Problem>,
+    },
+    /// A slot was given to replicas by `fire`.
+    SlotFired {
+        /// The slot.
+        slot: Slot,
+        /// The lock that its attempts compete for.
+        lock: LockName,
+        /// To which replicas.
+        to: Vec<String>,
+    },
+    /// A process of the arena began, changed or ended.
+    Process {
+        /// Which.
+        process: ProcessName,
+        /// Its process id.
+        pid: u32,
+        /// Which process of that name, from 1.
+        incarnation: u32,
+        /// What became of it.
+        state: ProcessState,
+    },
+    /// A fault takes hold from now on.
+    FaultBegan {
+        /// Number of the fault, from 1.
+        fault: u32,
+        /// What it is.
+        what: Fault,
+    },
+    /// A fault is over.
+    FaultEnded {
+        /// Number of the fault.
+        fault: u32,
+        /// What it was.
+        what: Fault,
+    },
+    /// Something that the reader must know: an error of the lab, of the file, of a command.
+    Trouble {
+        /// What.
+        problem: Problem,
+    },
+    /// The run ended. Always the last event.
+    Ended {
+        /// Why.
+        why: EndReason,
+    },
+
+    // ---- replicas: what they believe ----
+    /// The replica has its sessions, its statements are prepared, its timers are set.
+    Ready,
+    /// A session was opened: whose connection at the link it is.
+    SessionOpened {
+        /// Where it leads.
+        endpoint: Endpoint,
+        /// Its name within the replica.
+        session: String,
+        /// The replica's port of this connection, which the link sees as the peer's.
+        port: u16,
+    },
+    /// A session was lost or thrown away.
+    SessionClosed {
+        /// Where it led.
+        endpoint: Endpoint,
+        /// Its name within the replica.
+        session: String,
+        /// Why.
+        why: String,
+    },
+    /// A slot became due: an attempt begins.
+    SlotDue {
+        /// The attempt.
+        attempt: AttemptId,
+        /// Its slot.
+        slot: Slot,
+        /// The lock that it competes for.
+        lock: LockName,
+        /// By the replica's own timer; otherwise by `fire`.
+        by_timer: bool,
+    },
+    /// The task moved.
+    Task {
+        /// The attempt.
+        attempt: AttemptId,
+        /// From.
+        from: TaskState,
+        /// To.
+        to: TaskState,
+    },
+    /// The strategy's machine moved.
+    Strategy {
+        /// The attempt that it moved for, if any.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        attempt: Option<AttemptId>,
+        /// The schedule whose lock it handles.
+        schedule: String,
+        /// From, a state of the strategy's transition table.
+        from: String,
+        /// On which input.
+        on: String,
+        /// To.
+        to: String,
+    },
+    /// An attempt waits at a gate.
+    GateReached {
+        /// The attempt.
+        attempt: AttemptId,
+        /// The gate.
+        gate: Gate,
+    },
+    /// It was let pass, or the gate opened by itself.
+    GatePassed {
+        /// The attempt.
+        attempt: AttemptId,
+        /// The gate.
+        gate: Gate,
+    },
+    /// A command is sent (written before its first byte leaves).
+    Sent {
+        /// The attempt that it is sent for, if any.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        attempt: Option<AttemptId>,
+        /// The lock that it is about.
+        lock: LockName,
+        /// The command.
+        #[serde(flatten)]
+        command: StoreCommand,
+    },
+    /// A command was answered, or its timeout was over.
+    Answered {
+        /// The attempt that it was sent for, if any.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        attempt: Option<AttemptId>,
+        /// The lock that it is about.
+        lock: LockName,
+        /// The command's number.
+        command: CommandId,
+        /// The command's name.
+        name: String,
+        /// The answer.
+        reply: Reply,
+        /// From sent to answered, in microseconds.
+        took_us: u64,
+    },
+    /// The strategy took a reply for a grant.
+    Granted {
+        /// The attempt.
+        attempt: AttemptId,
+        /// The lock.
+        lock: LockName,
+        /// Its token.
+        token: Token,
+        /// Its epoch, where there is one.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        epoch: Option<u64>,
+        /// Until when the replica trusts it, in microseconds of the monotonic clock; `None`: no expiry.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        trusted_until_us: Option<u64>,
+        /// The stores that granted it.
+        nodes: Vec<Endpoint>,
+    },
+    /// The grant was extended.
+    Extended {
+        /// The attempt.
+        attempt: AttemptId,
+        /// Until when the replica trusts it now, in microseconds of the monotonic clock.
+        trusted_until_us: u64,
+    },
+    /// The critical section was entered: the replica believes that it holds.
+    Entered {
+        /// The attempt.
+        attempt: AttemptId,
+        /// The lock.
+        lock: LockName,
+        /// The epoch that it believes in.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        epoch: Option<u64>,
+    },
+    /// The handler was told to stop.
+    StopAsked {
+        /// The attempt.
+        attempt: AttemptId,
+    },
+    /// The handler ended.
+    WorkEnded {
+        /// The attempt.
+        attempt: AttemptId,
+        /// How.
+        how: WorkEnd,
+    },
+    /// The effect is sent to the sink (written before its first byte leaves).
+    EffectSent {
+        /// The attempt.
+        attempt: AttemptId,
+        /// Its slot.
+        slot: Slot,
+        /// The sink.
+        sink: SinkName,
+        /// The epoch that it carries.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        epoch: Option<u64>,
+        /// The request, verbatim.
+        text: String,
+    },
+    /// The sink's answer arrived, or its timeout was over.
+    EffectAnswered {
+        /// The attempt.
+        attempt: AttemptId,
+        /// The answer.
+        answer: EffectAnswer,
+        /// From sent to answered, in microseconds.
+        took_us: u64,
+    },
+    /// The critical section was left (written before any release is sent).
+    Left {
+        /// The attempt.
+        attempt: AttemptId,
+        /// The lock.
+        lock: LockName,
+        /// Why.
+        why: String,
+    },
+    /// The attempt is final.
+    Finished {
+        /// The attempt.
+        attempt: AttemptId,
+        /// Its slot.
+        slot: Slot,
+        /// How it ended.
+        outcome: Outcome,
+        /// Why, in a few words.
+        why: String,
+    },
+
+    // ---- links: what passed ----
+    /// The first byte of a message was passed on.
+    LinkPassed {
+        /// The session that the connection belongs to, once known.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        session: Option<String>,
+        /// The command that was passed, if one is outstanding on that session.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        command: Option<CommandId>,
+        /// The command's name.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        name: Option<String>,
+        /// The attempt that it belongs to.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        attempt: Option<AttemptId>,
+        /// Which way.
+        direction: Direction,
+        /// How long the link kept it, in microseconds.
+        kept_us: u64,
+    },
+
+    // ---- stores: what they say ----
+    /// What a store says of a lock (an interval: read between `at_us` and `until_us`).
+    StoreSays {
+        /// The lock.
+        lock: LockName,
+        /// Its state.
+        state: LockState,
+        /// The token that stands.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        token: Option<Token>,
+        /// Whose token that is, as the log knows it.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        owner: Option<AttemptId>,
+        /// The published epoch.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        epoch: Option<u64>,
+        /// Time to live by the store's clock at the reading, in milliseconds; `None`: none set.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        ttl_ms: Option<i64>,
+    },
+    /// A row changed, as the database itself reports.
+    Row {
+        /// The table.
+        table: String,
+        /// Its key, as text.
+        key: String,
+        /// The row from now on; `None`: deleted.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        row: Option<BTreeMap<String, Value>>,
+    },
+    /// A key of a Redis node, as read.
+    Key {
+        /// The key.
+        key: String,
+        /// Its value; `None`: absent.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        value: Option<String>,
+        /// PTTL as Redis answers it, in milliseconds (-1: none).
+        pttl_ms: i64,
+    },
+    /// An audit row was committed.
+    Audited {
+        /// The attempt.
+        attempt: AttemptId,
+        /// Its slot.
+        slot: Slot,
+        /// The outcome that the row states.
+        outcome: Outcome,
+        /// The epoch that the row states.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        epoch: Option<u64>,
+    },
+
+    // ---- sinks: what they took ----
+    /// The sink accepted or rejected an effect.
+    EffectSettled {
+        /// The attempt that sent it.
+        attempt: AttemptId,
+        /// The lock that it was sent under.
+        lock: LockName,
+        /// Its slot.
+        slot: Slot,
+        /// The epoch that it carried.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        epoch: Option<u64>,
+        /// The answer: accepted, or which guard rejected it.
+        answer: EffectAnswer,
+        /// Accepted effects of this slot, this one included.
+        nth: u32,
+    },
+}
+
+/// A row of the catalog.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct Schedule {
+    /// Its name.
+    pub name: String,
+    /// Cron expression with seconds.
+    pub cron: String,
+    /// Time zone, an IANA name.
+    pub time_zone: String,
+    /// What it does, in a few words.
+    pub handler: String,
+}
+
+/// A command of a strategy, as sent.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct StoreCommand {
+    /// Its number.
+    pub command: CommandId,
+    /// Its name; `send:<name>` is its gate.
+    pub name: String,
+    /// Where it goes.
+    pub to: Endpoint,
+    /// On which session.
+    pub session: String,
+    /// Verbatim SQL or Redis text.
+    pub text: String,
+    /// Its parameters.
+    pub params: Vec<Param>,
+    /// Its timeout, in milliseconds.
+    pub timeout_ms: u64,
+}
+
+/// A parameter of a command, or a value of an answer.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Param {
+    /// SQL null, Redis nil.
+    Null,
+    /// An integer.
+    Int(i64),
+    /// Text.
+    Text(String),
+    /// A truth value.
+    Bool(bool),
+    /// An instant, in microseconds since the Unix epoch (`timestamptz`).
+    Time(i64),
+    /// The sending replica's wall clock at the time of sending; the driver binds it as `timestamptz` and
+    /// logs it as `Time`.
+    WallClock,
+}
+
+/// What became of a command.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Reply {
+    /// Postgres answered: rows affected or returned, and the first row.
+    Rows {
+        /// How many.
+        affected: u64,
+        /// The first row's values, if there is one.
+        row: Vec<Param>,
+    },
+    /// Redis answered.
+    Redis(Param),
+    /// A lost race: serialisation failure (40001), deadlock, lock timeout, lock not available.
+    Busy,
+    /// The store refused it.
+    Refused {
+        /// SQLSTATE, or the first word of Redis' error.
+        code: String,
+        /// The store's own words.
+        message: String,
+    },
+    /// Certainly not executed: no byte of it was written.
+    NotSent,
+    /// Neither success nor failure: timeout, or connection lost.
+    Unknown,
+}
+
+/// What became of an effect.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum EffectAnswer {
+    /// It was accepted.
+    Accepted,
+    /// A guard rejected it.
+    Rejected(Guard),
+    /// The guard could not ask, so it rejected (fails closed).
+    GuardUnreachable(Guard),
+    /// No answer in time, or the connection was lost.
+    Unknown,
+}
+
+/// How the handler ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum WorkEnd {
+    /// It did its work.
+    Done,
+    /// It stopped when told.
+    Stopped,
+    /// It failed.
+    Failed,
+}
+
+/// A process of the arena.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ProcessName {
+    /// A replica.
+    Replica(String),
+    /// A store.
+    Store(Endpoint),
+}
+
+/// What became of a process.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ProcessState {
+    /// It was started.
+    Started,
+    /// All its threads are stopped.
+    Stopped,
+    /// It was continued.
+    Continued,
+    /// It is gone.
+    Gone,
+}
+
+/// A fault, as the log names it.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case", tag = "fault_kind")]
+pub enum Fault {
+    /// A process is stopped.
+    Pause {
+        /// Which.
+        process: ProcessName,
+    },
+    /// A process was killed; the fault ends with its next start.
+    Kill {
+        /// Which.
+        process: ProcessName,
+    },
+    /// A link is cut.
+    Cut {
+        /// Whose.
+        replica: String,
+        /// Where it leads.
+        endpoint: Endpoint,
+    },
+    /// A link is slow.
+    Delay {
+        /// Whose.
+        replica: String,
+        /// Where it leads.
+        endpoint: Endpoint,
+        /// By how much, in milliseconds.
+        ms: u64,
+        /// Most that a random part adds, in milliseconds.
+        jitter_ms: u64,
+    },
+    /// A link holds messages of one direction.
+    Hold {
+        /// Whose.
+        replica: String,
+        /// Where it leads.
+        endpoint: Endpoint,
+        /// Which way.
+        direction: Direction,
+    },
+    /// A replica's wall clock is shifted.
+    Clock {
+        /// Whose.
+        replica: String,
+        /// By how much, in milliseconds.
+        shift_ms: i64,
+    },
+}
+
+/// Whose fault it is that something did not work.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Whose {
+    /// Who wrote the scenario or clicked.
+    Yours,
+    /// The lab's.
+    Lab,
+    /// A fault that was injected.
+    Fault,
+}
+
+/// Something that did not work: what, whose fault, what to do.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Problem {
+    /// Whose fault.
+    pub whose: Whose,
+    /// What happened and what to do, in words.
+    pub text: String,
+}
+
+/// Why a run ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum EndReason {
+    /// The script is through.
+    Done,
+    /// A live session was closed, or suspended because nobody watched.
+    Closed,
+    /// A live session goes on in a new segment.
+    Segment,
+    /// A precondition was missed or a limit ran out: the run proves nothing.
+    Inconclusive,
+    /// The lab failed.
+    LabFailed,
+    /// The lab was ended while the run went on.
+    Interrupted,
+}

@@ -1,0 +1,91 @@
+//! The scenario: a set-up, a script of actions, expectations. Here are its types; reading and writing
+//! TOML stand under feature `scenario`.
+
+use std::collections::BTreeMap;
+use std::ops::Range;
+
+use serde::{Deserialize, Serialize};
+
+use crate::action::{Action, EventPattern};
+use crate::machine::Outcome;
+use crate::setup::Setup;
+
+/// A scenario, read and validated.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Scenario {
+    /// Short name, as file names are: lower case, digits and `-`.
+    pub name: String,
+    /// One line for people.
+    pub title: String,
+    /// Saved from a live session: it replays the actions and promises no verdict.
+    #[serde(default)]
+    pub timed: bool,
+    /// The set-up.
+    pub setup: Setup,
+    /// The script.
+    pub steps: Vec<Step>,
+    /// What must hold in the end.
+    pub expect: Expect,
+}
+
+/// One step of a script.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Step {
+    /// Where it stands in the file, in bytes.
+    pub span: Range<usize>,
+    /// What it does.
+    pub action: Action,
+}
+
+/// What must hold in the end; each is optional.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Expect {
+    /// Certain overlaps.
+    pub overlaps: Option<Bound>,
+    /// The largest number of accepted effects of any one slot.
+    pub effects_per_slot: Option<Bound>,
+    /// Certain stale effects.
+    pub stale_effects: Option<Bound>,
+    /// Certain foreign releases.
+    pub foreign_releases: Option<Bound>,
+    /// Slots without an accepted effect.
+    pub missed_slots: Option<Bound>,
+    /// Every takeover, in milliseconds.
+    pub takeover_ms: Option<Bound>,
+    /// Per replica, its outcomes by slot.
+    pub outcomes: BTreeMap<String, Vec<Outcome>>,
+    /// Events that must, or must not, stand in the log.
+    pub event: Vec<ExpectEvent>,
+}
+
+/// A number that must lie between two others, both included.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Bound {
+    /// Least.
+    pub min: u64,
+    /// Most; `None`: no limit.
+    pub max: Option<u64>,
+}
+
+impl Bound {
+    /// Exactly this number.
+    pub fn exactly(n: u64) -> Bound {
+        Bound { min: n, max: Some(n) }
+    }
+    /// Does a number lie within?
+    pub fn holds(&self, n: u64) -> bool {
+        n >= self.min && self.max.is_none_or(|max| n <= max)
+    }
+}
+
+/// How often a kind of event must stand in the log.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ExpectEvent {
+    /// Which events.
+    #[serde(flatten)]
+    pub event: EventPattern,
+    /// How many.
+    pub count: Bound,
+    /// All that many must lie within so many milliseconds of one another.
+    pub within_ms: Option<u64>,
+}

@@ -1,0 +1,137 @@
+//! How replicas coordinate. A strategy is a state machine without I/O, clock or randomness: it is given
+//! an [`Input`] and the replica's monotonic time, and answers with [`Output`]s that the one driver in the
+//! replica performs. Every output that the driver performs behind a gate is answered by an input.
+//!
+//! The life of an attempt, as driver and strategy play it (`→` to the strategy, `←` from it):
+//!
+//! ```text
+//! → Due                ← Send acquire
+//! → Reply              ← Enter            (driver: gate `enter`, then `now < not_after`?)
+//! → Entered            the handler works  (or → EnterRefused: the grant was over)
+//! → WorkEnded          ← Effect           (driver: `now < not_after`?, then gate `effect`)
+//! → EffectSent         the effect is under way (or → EffectRefused: the grant was over)
+//! → EffectAnswered     ← Leave            (driver: gate `leave`)
+//! → Left               ← Send release     (retried with the same token until the lease is over)
+//! → Reply              ← Finish
+//! ```
+//!
+//! A strategy's [`Info`] is always compiled, its machine, in the same file, only under feature
+//! `strategies`. Adding a strategy touches its file, [`ALL`] and [`dispatch`].
+
+use crate::ids::Endpoint;
+use crate::setup::StrategyName;
+
+#[cfg(feature = "strategies")]
+mod contract;
+#[cfg(feature = "strategies")]
+pub use contract::{
+    EffectAnswer, Input, Op, Output, Param, Reply, Session, SessionSpec, Strategy, Visitor, Wire, WorkEnd,
+};
+
+/// What a lock is about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum LockScope {
+    /// One lock a schedule.
+    Schedule,
+    /// One lock a slot.
+    Slot,
+    /// One leader for everything.
+    Election,
+}
+
+/// A variant of a strategy, one small named difference in the same state machine.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Mutant {
+    /// Its name behind the slash.
+    pub name: &'static str,
+    /// What differs, one sentence for the learner.
+    pub text: &'static str,
+    /// Broken: some case must catch it. Otherwise a variant that is as right as the strategy.
+    pub broken: bool,
+}
+
+/// What is known of a strategy without running it.
+#[derive(Clone, Copy, Debug)]
+pub struct Info {
+    /// Its name in scenario files.
+    pub name: &'static str,
+    /// How it works, one sentence for the learner.
+    pub text: &'static str,
+    /// Its variants.
+    pub mutants: &'static [Mutant],
+    /// What its lock is about.
+    pub scope: LockScope,
+    /// Does a grant end by time?
+    pub has_lease: bool,
+    /// Do its grants carry epochs?
+    pub has_epoch: bool,
+    /// The stores that it uses.
+    pub uses: &'static [Endpoint],
+    /// Its machine: from, on, to.
+    pub transitions: &'static [(&'static str, &'static str, &'static str)],
+}
+
+impl Info {
+    /// The mutant of that name.
+    pub fn mutant(&self, name: &str) -> Option<&'static Mutant> {
+        self.mutants.iter().find(|mutant| mutant.name == name)
+    }
+}
+
+mod none;
+
+/// All strategies, in the order in which pages list them.
+pub const ALL: &[&Info] = &[&none::INFO];
+
+/// What is known of a strategy, by its name.
+pub fn info(name: &str) -> Option<&'static Info> {
+    ALL.iter().copied().find(|info| info.name == name)
+}
+
+/// A name that no strategy or mutant has.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Unknown {
+    /// No such strategy.
+    #[error("no strategy is called {name:?}; there are {}", ALL.iter().map(|info| info.name).collect::<Vec<_>>().join(", "))]
+    Strategy {
+        /// The name.
+        name: String,
+    },
+    /// No such mutant.
+    #[error("{strategy} has no mutant {name:?}; it has {}", allowed.join(", "))]
+    Mutant {
+        /// The strategy.
+        strategy: &'static str,
+        /// The name.
+        name: String,
+        /// What there is.
+        allowed: Vec<&'static str>,
+    },
+}
+
+/// The strategy and mutant that a name means.
+pub fn find(name: &StrategyName) -> Result<(&'static Info, Option<&'static Mutant>), Unknown> {
+    let info = info(&name.strategy).ok_or_else(|| Unknown::Strategy { name: name.strategy.clone() })?;
+    match &name.mutant {
+        None => Ok((info, None)),
+        Some(mutant) => match info.mutant(mutant) {
+            Some(mutant) => Ok((info, Some(mutant))),
+            None => Err(Unknown::Mutant {
+                strategy: info.name,
+                name: mutant.clone(),
+                allowed: info.mutants.iter().map(|mutant| mutant.name).collect(),
+            }),
+        },
+    }
+}
+
+/// Do something with the type of the strategy that a name means.
+#[cfg(feature = "strategies")]
+pub fn dispatch<V: Visitor>(name: &StrategyName, visitor: V) -> Result<V::Out, Unknown> {
+    let (info, mutant) = find(name)?;
+    let mutant = mutant.map(|mutant| mutant.name);
+    Ok(match info.name {
+        none::NAME => visitor.visit::<none::NoLock>(mutant),
+        other => return Err(Unknown::Strategy { name: other.to_owned() }),
+    })
+}
