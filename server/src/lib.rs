@@ -1,4 +1,5 @@
 //! The lab behind the pages: warden, arenas, replicas, links, runs and HTTP. Binary `aegis`.
 
+pub mod bank;
 pub mod clock;
 pub mod replica;
