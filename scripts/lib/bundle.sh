@@ -1,0 +1,51 @@
+# shellcheck shell=bash
+# The browser's half of the lab in target/site: wasm, bindings, stylesheet, precompressed. Skipped as a
+# whole while nothing that it is made of has changed, because even an idle cargo takes its time.
+# Needs say.sh, packages.sh, wasm.sh, CACHE and ROOT.
+
+SITE=$ROOT/target/site
+# Its time says when the sources were last read, its content which compiler made the page.
+PAGE_STAMP=$ROOT/target/site.stamp
+BINARYEN_VERSION=132.0.0
+
+page_is_fresh() {
+    local changed
+    [ -e "$SITE/pkg/aegis.wasm.br" ] && [ -e "$PAGE_STAMP" ] || return 1
+    [ "$(cat "$PAGE_STAMP")" = "${AEGIS_WASM_TOOLCHAIN:-any}" ] || return 1
+    # Folders count too: a deleted file changes only its folder's time.
+    changed=$(find Cargo.toml Cargo.lock .cargo app frontend locks style scripts/bundle scripts/lib \
+        -newer "$PAGE_STAMP" | head -n 1)
+    [ -z "$changed" ]
+}
+
+build_page() {
+    local wasm_opt=()
+    rm -f "$PAGE_STAMP"
+    mkdir -p "$ROOT/target"
+    printf '%s' "${AEGIS_WASM_TOOLCHAIN:-any}" >"$PAGE_STAMP.new"
+    wasm_cargo build -p frontend --profile wasm-release --locked
+    find_wasm_opt && wasm_opt=(--wasm-opt "$WASM_OPT")
+    cargo run --release --locked -q -p bundle -- \
+        --wasm "$ROOT/target/wasm/$WASM_TARGET/wasm-release/frontend.wasm" \
+        --style style/main.css --assets style/static --out "$SITE" \
+        ${wasm_opt[@]+"${wasm_opt[@]}"}
+    mv "$PAGE_STAMP.new" "$PAGE_STAMP"
+}
+
+# Sets WASM_OPT to a wasm-opt that knows today's wasm. npm's is current; the machine's own may be.
+find_wasm_opt() {
+    local folder=$CACHE/binaryen-$BINARYEN_VERSION
+    WASM_OPT=$folder/node_modules/.bin/wasm-opt
+    [ -x "$WASM_OPT" ] && have node && return
+    if have npm; then
+        say "   fetching wasm-opt (npm's binaryen)"
+        mkdir -p "$folder"
+        if within 120 npm install --prefix "$folder" --no-audit --no-fund --ignore-scripts \
+            "binaryen@$BINARYEN_VERSION" >/dev/null 2>&1 </dev/null && [ -x "$WASM_OPT" ]; then
+            return
+        fi
+    fi
+    WASM_OPT=$(command -v wasm-opt) && return
+    say "   no npm and no wasm-opt: the page works, but is about twice the size"
+    return 1
+}
