@@ -32,9 +32,7 @@ pub fn write(wasm: &Path, name: &str, pkg: &Path) -> Result<PathBuf> {
         .omit_default_module_path(true)
         .remove_name_section(true)
         .remove_producers_section(true);
-    bindgen
-        .generate(pkg)
-        .with_context(|| format!("make the bindings of {}", wasm.display()))?;
+    bindgen.generate(pkg).with_context(|| format!("make the bindings of {}", wasm.display()))?;
     // wasm-bindgen always adds `_bg`; leptos asks for it only when compiled without an output name.
     let target = pkg.join(format!("{name}.wasm"));
     fs::rename(pkg.join(format!("{name}_bg.wasm")), &target).context("rename the wasm")?;

@@ -62,12 +62,7 @@ fn main() -> Result<()> {
     }
     for file in precompress::folder(&fresh)? {
         let name = file.path.strip_prefix(&fresh).unwrap_or(&file.path);
-        println!(
-            "   {:<16} {:>8} bytes, {:>7} as brotli",
-            name.display(),
-            file.bytes,
-            file.brotli_bytes
-        );
+        println!("   {:<16} {:>8} bytes, {:>7} as brotli", name.display(), file.bytes, file.brotli_bytes);
     }
     replace(&arguments.out, &fresh)
 }
@@ -81,8 +76,7 @@ fn copy_files(from: &Path, to: &Path) -> Result<()> {
         if entry.file_type()?.is_dir() {
             copy_files(&entry.path(), &target)?;
         } else {
-            fs::copy(entry.path(), &target)
-                .with_context(|| format!("copy {}", entry.path().display()))?;
+            fs::copy(entry.path(), &target).with_context(|| format!("copy {}", entry.path().display()))?;
         }
     }
     Ok(())

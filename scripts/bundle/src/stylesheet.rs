@@ -25,8 +25,7 @@ fn append(file: &Path, open: &mut Vec<PathBuf>, css: &mut String) -> Result<()> 
     for (index, line) in text.lines().enumerate() {
         if line.trim_start().starts_with("@import") {
             let here = || format!("{}:{}", file.display(), index + 1);
-            let name = imported(line)
-                .with_context(|| format!("{}: expected @import \"file.css\";", here()))?;
+            let name = imported(line).with_context(|| format!("{}: expected @import \"file.css\";", here()))?;
             append(&file.with_file_name(name), open, css).with_context(here)?;
         } else {
             css.push_str(line);
@@ -88,10 +87,7 @@ mod tests {
 
     #[test]
     fn a_circle_is_an_error() {
-        let error = joined(&[
-            ("main.css", "@import \"a.css\";\n"),
-            ("a.css", "@import \"main.css\";\n"),
-        ]);
+        let error = joined(&[("main.css", "@import \"a.css\";\n"), ("a.css", "@import \"main.css\";\n")]);
         assert!(format!("{:#}", error.unwrap_err()).contains("imports itself"));
     }
 }
