@@ -2,4 +2,6 @@
 
 pub mod bank;
 pub mod clock;
+pub mod http;
 pub mod replica;
+pub mod say;

@@ -1,2 +1,30 @@
-//! aegis
-fn main() {}
+//! `aegis`: one binary, one subcommand for each process of the lab. Each subcommand lives in the room that
+//! it belongs to; here is only the choice.
+
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+use server::http;
+use tracing_subscriber::EnvFilter;
+
+/// A teaching lab on distributed locks: real replicas, real stores, real faults, measured verdicts.
+#[derive(Parser)]
+#[command(name = "aegis", version, about)]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// Serve the lab's pages.
+    Serve(http::serve::Args),
+}
+
+fn main() -> ExitCode {
+    let filter = EnvFilter::try_from_env("AEGIS_LOG").unwrap_or_else(|_| EnvFilter::new("warn,server=info"));
+    tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr).init();
+    match Cli::parse().command {
+        Command::Serve(args) => http::serve::main(args),
+    }
+}
