@@ -223,14 +223,12 @@ pub enum Kind {
     // ---- replicas: what they believe ----
     /// The replica has its sessions, its statements are prepared, its timers are set.
     Ready,
-    /// A session was opened: whose connection at the link it is.
+    /// A session was opened. Its link knows it by the same name, which travels in the connection's first bytes.
     SessionOpened {
         /// Where it leads.
         endpoint: Endpoint,
-        /// Its name within the replica.
+        /// Its name within the replica: `settle-invoices/lock`; `audit` for the replica's own.
         session: String,
-        /// The replica's port of this connection, which the link sees as the peer's.
-        port: u16,
     },
     /// A session was lost or thrown away.
     SessionClosed {
@@ -521,7 +519,7 @@ pub struct StoreCommand {
     pub name: String,
     /// Where it goes.
     pub to: Endpoint,
-    /// On which session.
+    /// On which session, as `session_opened` names it.
     pub session: String,
     /// Verbatim SQL or Redis text.
     pub text: String,

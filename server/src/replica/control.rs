@@ -3,8 +3,10 @@
 //! [`locks::event::Line`], one JSON object a line on standard output.
 
 use std::collections::BTreeMap;
+use std::fmt;
+use std::str::FromStr;
 
-use locks::ids::{AttemptId, Endpoint, LockName, Slot};
+use locks::ids::{AttemptId, BadName, Endpoint, LockName, Slot};
 use locks::setup::Setup;
 use serde::{Deserialize, Serialize};
 
@@ -65,4 +67,52 @@ pub struct PostgresLogin {
     /// Password, where one is needed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub password: Option<String>,
+}
+
+/// What a replica's connection is called by its link. Prints as `A.1/settle-invoices/lock`: replica,
+/// incarnation, and the session's name within the replica. It travels as `application_name` in Postgres'
+/// startup message, as `CLIENT SETNAME` to Redis, as [`SessionName::HEADER`] to the bank.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct SessionName {
+    /// The replica's name.
+    pub replica: String,
+    /// Which process of that name, from 1.
+    pub incarnation: u32,
+    /// Its name within the replica, as events call it: `settle-invoices/lock`, `audit`.
+    pub session: String,
+}
+
+impl SessionName {
+    /// The header of requests to the bank that carries it.
+    pub const HEADER: &str = "x-aegis-session";
+}
+
+impl fmt::Display for SessionName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}.{}/{}", self.replica, self.incarnation, self.session)
+    }
+}
+
+impl FromStr for SessionName {
+    type Err = BadName;
+    fn from_str(text: &str) -> Result<Self, BadName> {
+        let bad = || BadName { text: text.to_owned(), wanted: "a session, as `replica.incarnation/name`" };
+        let (process, session) = text.split_once('/').ok_or_else(bad)?;
+        let (replica, incarnation) = process.rsplit_once('.').ok_or_else(bad)?;
+        let incarnation = incarnation.parse().map_err(|_| bad())?;
+        Ok(SessionName { replica: replica.to_owned(), incarnation, session: session.to_owned() })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn session_names_read_back_what_they_print() {
+        for text in ["A.1/settle-invoices/lock", "a.b.2/audit"] {
+            assert_eq!(text.parse::<SessionName>().unwrap().to_string(), text);
+        }
+        assert!("psql".parse::<SessionName>().is_err());
+    }
 }
