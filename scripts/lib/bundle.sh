@@ -18,6 +18,16 @@ page_is_fresh() {
     [ -z "$changed" ]
 }
 
+# The whole job: nothing, or a compiler and then the page.
+make_page() {
+    if page_is_fresh; then
+        say "== The page: nothing has changed"
+        return
+    fi
+    step "A compiler for wasm" get_wasm_toolchain
+    step "The page" build_page
+}
+
 build_page() {
     local wasm_opt=()
     rm -f "$PAGE_STAMP"
