@@ -4,4 +4,5 @@ pub mod bank;
 pub mod clock;
 pub mod http;
 pub mod replica;
+pub mod run;
 pub mod say;
