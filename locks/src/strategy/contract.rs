@@ -130,18 +130,39 @@ pub enum Input {
         /// The attempt.
         attempt: AttemptId,
     },
-    /// The attempt is cancelled. It gives back what it holds (C13).
+    /// The attempt is cancelled. It gives back what it holds (C13). The driver withdraws what of it waits at
+    /// a gate and answers in the usual way, behind this input: a `Send` with `Reply::NotSent`, an `Enter`
+    /// with `EnterRefused`, an `Effect` with `EffectRefused`; a `Leave` passes.
     Cancel {
         /// The attempt.
         attempt: AttemptId,
     },
-    /// A session's connection was lost; the driver opens it again by itself.
+    /// A session's connection was lost; the driver opens it again by itself. The command under way on it is
+    /// answered `Reply::Unknown`.
     SessionLost {
         /// Which.
         session: Session,
     },
-    /// The replica is to end: give back what is held.
+    /// The replica is to end: give back what is held. Otherwise as `Cancel`.
     Shutdown,
+}
+
+impl Input {
+    /// The attempt that it is about, where it names one.
+    pub fn attempt(&self) -> Option<&AttemptId> {
+        match self {
+            Input::Due { attempt, .. }
+            | Input::Entered { attempt }
+            | Input::EnterRefused { attempt }
+            | Input::WorkEnded { attempt, .. }
+            | Input::EffectSent { attempt }
+            | Input::EffectRefused { attempt }
+            | Input::EffectAnswered { attempt, .. }
+            | Input::Left { attempt }
+            | Input::Cancel { attempt } => Some(attempt),
+            Input::Reply { .. } | Input::Tick | Input::SessionLost { .. } | Input::Shutdown => None,
+        }
+    }
 }
 
 /// What a strategy wants done, in this order.
@@ -205,7 +226,8 @@ pub enum Output<O> {
         /// For sink `ledger`: within this session's open transaction.
         within: Option<Session>,
     },
-    /// Leave the critical section. Answered by `Left`.
+    /// Leave the critical section. Answered by `Left`. A renewal of the attempt that still waits at its gate
+    /// is withdrawn (`Reply::NotSent`).
     Leave {
         /// The attempt.
         attempt: AttemptId,

@@ -48,7 +48,12 @@ pub struct Mutant {
     pub text: &'static str,
     /// Broken: some case must catch it. Otherwise a variant that is as right as the strategy.
     pub broken: bool,
+    /// The commands whose texts differ from the strategy's.
+    pub commands: Commands,
 }
+
+/// Names and verbatim texts of commands.
+pub type Commands = &'static [(&'static str, &'static str)];
 
 /// What is known of a strategy without running it.
 #[derive(Clone, Copy, Debug)]
@@ -69,6 +74,8 @@ pub struct Info {
     pub uses: &'static [Endpoint],
     /// Its machine: from, on, to.
     pub transitions: &'static [(&'static str, &'static str, &'static str)],
+    /// Its commands, by name, with their verbatim texts.
+    pub commands: Commands,
 }
 
 impl Info {
@@ -76,12 +83,27 @@ impl Info {
     pub fn mutant(&self, name: &str) -> Option<&'static Mutant> {
         self.mutants.iter().find(|mutant| mutant.name == name)
     }
+
+    /// What moves the machine from one state to another: there is one row for each such pair.
+    pub fn on(&self, from: &str, to: &str) -> Option<&'static str> {
+        self.transitions.iter().find(|row| row.0 == from && row.2 == to).map(|row| row.1)
+    }
+
+    /// The text of a command, as the strategy or its mutant sends it.
+    pub fn command(&self, mutant: Option<&Mutant>, name: &str) -> Option<&'static str> {
+        let own = mutant.map_or(&[][..], |mutant| mutant.commands);
+        own.iter().chain(self.commands).find(|command| command.0 == name).map(|command| command.1)
+    }
 }
 
-mod none;
+mod lease;
+pub mod none;
+pub mod pg_lease;
+#[cfg(feature = "strategies")]
+mod section;
 
 /// All strategies, in the order in which pages list them.
-pub const ALL: &[&Info] = &[&none::INFO];
+pub const ALL: &[&Info] = &[&none::INFO, &pg_lease::INFO];
 
 /// What is known of a strategy, by its name.
 pub fn info(name: &str) -> Option<&'static Info> {
@@ -132,6 +154,7 @@ pub fn dispatch<V: Visitor>(name: &StrategyName, visitor: V) -> Result<V::Out, U
     let mutant = mutant.map(|mutant| mutant.name);
     Ok(match info.name {
         none::NAME => visitor.visit::<none::NoLock>(mutant),
+        pg_lease::NAME => visitor.visit::<pg_lease::PgLease>(mutant),
         other => return Err(Unknown::Strategy { name: other.to_owned() }),
     })
 }

@@ -15,13 +15,22 @@ pub(super) const INFO: Info = Info {
     has_epoch: false,
     uses: &[],
     transitions: &[
-        ("idle", "due", "entering"),
+        ("idle", "slot due", "entering"),
         ("entering", "entered", "working"),
-        ("working", "work ended", "effecting"),
-        ("working", "stopped or failed", "leaving"),
-        ("effecting", "effect answered", "leaving"),
+        ("entering", "entered, though cancelled", "stopping"),
+        ("entering", "cancelled", "idle"),
+        ("working", "work done", "effecting"),
+        ("working", "cancelled", "stopping"),
+        ("working", "handler failed", "leaving"),
+        ("stopping", "handler stopped", "leaving"),
+        ("effecting", "effect sent", "effect sent"),
+        ("effecting", "cancelled", "leaving"),
+        ("effect sent", "answered, or cancelled", "leaving"),
         ("leaving", "left", "idle"),
+        ("leaving", "left, but the effect is unanswered", "settling"),
+        ("settling", "effect answered", "idle"),
     ],
+    commands: &[],
 };
 
 #[cfg(feature = "strategies")]
@@ -33,14 +42,13 @@ mod machine {
     use crate::ids::{At, AttemptId};
     use crate::machine::Outcome;
     use crate::setup::Setup;
-    use crate::strategy::{EffectAnswer, Info, Input, Op, Output, Reply, SessionSpec, Strategy, Wire, WorkEnd};
+    use crate::strategy::section::{Grant, Section, end_of};
+    use crate::strategy::{Info, Input, Op, Output, Reply, SessionSpec, Strategy, Wire};
 
-    /// The machine of `none`.
+    /// The machine of `none`: a critical section with nothing around it.
     #[derive(Clone, Debug, PartialEq, Eq, Hash)]
     pub struct NoLock {
-        state: &'static str,
-        attempt: Option<AttemptId>,
-        end: (Outcome, &'static str),
+        job: Option<(AttemptId, Section)>,
     }
 
     /// There is no command.
@@ -65,76 +73,57 @@ mod machine {
         }
 
         fn new(_: &Setup, _: Option<&'static str>, _: &str) -> Self {
-            NoLock { state: "idle", attempt: None, end: (Outcome::Open, "") }
+            NoLock { job: None }
         }
 
         fn sessions(&self) -> Vec<SessionSpec> {
             Vec::new()
         }
 
-        fn on(&mut self, _: At, input: Input) -> Vec<Output<Never>> {
-            match (self.state, input) {
-                ("idle", Input::Due { attempt, .. }) => {
-                    self.state = "entering";
-                    self.attempt = Some(attempt.clone());
-                    vec![Output::Enter { attempt, token: None, epoch: None, not_after: None, nodes: Vec::new() }]
+        fn on(&mut self, now: At, input: Input) -> Vec<Output<Never>> {
+            let mut out = Vec::new();
+            match (self.job.take(), input) {
+                (None, Input::Due { attempt, .. }) => {
+                    let nothing = Grant { token: None, epoch: None, not_after: None, nodes: Vec::new() };
+                    self.job = Some((attempt.clone(), Section::enter(attempt, nothing, false, &mut out)));
                 }
-                (_, input) => match self.attempt.clone() {
-                    Some(attempt) => self.go_on(attempt, input),
-                    None => Vec::new(),
-                },
+                (None, _) => {}
+                (job, Input::Due { attempt, .. }) => {
+                    out.push(Output::Finish {
+                        attempt,
+                        outcome: Outcome::Skipped,
+                        why: "another attempt is under way",
+                    });
+                    self.job = job;
+                }
+                (Some((attempt, mut section)), input) if input.attempt().is_none_or(|of| *of == attempt) => {
+                    let end = match (section.left(), &input) {
+                        (Some(_), Input::EffectAnswered { answer, .. }) => Some(end_of(answer)),
+                        _ => {
+                            section.on(now, &input, &mut out);
+                            section.left().flatten()
+                        }
+                    };
+                    match end {
+                        Some((outcome, why)) => out.push(Output::Finish { attempt, outcome, why }),
+                        None => self.job = Some((attempt, section)),
+                    }
+                }
+                (job, _) => self.job = job,
             }
+            out
         }
 
         fn state(&self) -> &'static str {
-            self.state
+            match &self.job {
+                None => "idle",
+                Some((_, section)) if section.left().is_some() => "settling",
+                Some((_, section)) => section.state(),
+            }
         }
 
         fn next_timer(&self) -> Option<At> {
             None
-        }
-    }
-
-    impl NoLock {
-        fn go_on(&mut self, attempt: AttemptId, input: Input) -> Vec<Output<Never>> {
-            match (self.state, input) {
-                ("entering", Input::Entered { .. }) => {
-                    self.state = "working";
-                    Vec::new()
-                }
-                ("working", Input::Cancel { .. } | Input::Shutdown) => vec![Output::Stop { attempt }],
-                ("working", Input::WorkEnded { how: WorkEnd::Done, .. }) => {
-                    self.state = "effecting";
-                    vec![Output::Effect { attempt, epoch: None, not_after: None, within: None }]
-                }
-                ("working", Input::WorkEnded { how: WorkEnd::Stopped, .. }) => {
-                    self.leave(attempt, (Outcome::Failed, "cancelled"))
-                }
-                ("working", Input::WorkEnded { how: WorkEnd::Failed, .. }) => {
-                    self.leave(attempt, (Outcome::Failed, "handler failed"))
-                }
-                ("effecting", Input::EffectAnswered { answer, .. }) => {
-                    let end = match answer {
-                        EffectAnswer::Accepted => (Outcome::Executed, "effect accepted"),
-                        EffectAnswer::Rejected(_) => (Outcome::Failed, "effect rejected"),
-                        EffectAnswer::GuardUnreachable(_) => (Outcome::Failed, "guard unreachable"),
-                        EffectAnswer::Unknown => (Outcome::Failed, "effect unanswered"),
-                    };
-                    self.leave(attempt, end)
-                }
-                ("leaving", Input::Left { .. }) => {
-                    self.state = "idle";
-                    self.attempt = None;
-                    vec![Output::Finish { attempt, outcome: self.end.0, why: self.end.1 }]
-                }
-                _ => Vec::new(),
-            }
-        }
-
-        fn leave(&mut self, attempt: AttemptId, end: (Outcome, &'static str)) -> Vec<Output<Never>> {
-            self.state = "leaving";
-            self.end = end;
-            vec![Output::Leave { attempt, not_after: None, forced: false, why: end.1 }]
         }
     }
 }
