@@ -18,7 +18,7 @@
 //! A strategy's [`Info`] is always compiled, its machine, in the same file, only under feature
 //! `strategies`. Adding a strategy touches its file, [`ALL`] and [`dispatch`].
 
-use crate::ids::Endpoint;
+use crate::ids::{Endpoint, LockName, Slot};
 use crate::setup::StrategyName;
 
 #[cfg(feature = "strategies")]
@@ -37,6 +37,17 @@ pub enum LockScope {
     Slot,
     /// One leader for everything.
     Election,
+}
+
+impl LockScope {
+    /// The name of the lock that an attempt at a slot competes for.
+    pub fn lock_of(self, slot: &Slot) -> LockName {
+        match self {
+            LockScope::Schedule => slot.schedule.clone(),
+            LockScope::Slot => slot.to_string(),
+            LockScope::Election => "leader".to_owned(),
+        }
+    }
 }
 
 /// A variant of a strategy, one small named difference in the same state machine.
