@@ -1,0 +1,1 @@
+//! The browser's side of streams and commands.

@@ -1,0 +1,6 @@
+//! Components, one a file.
+
+pub mod frame;
+pub mod icons;
+pub mod problem;
+pub mod theatre;

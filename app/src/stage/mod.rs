@@ -1,0 +1,363 @@
+//! The fold of an event log into what the stage shows. `Stage::push` is the only way in: a stage at any
+//! moment is the fold of the log up to that event, so rewinding and replaying are the same code as live.
+//! Nothing here draws, waits or knows a browser; what is drawn is computed from a stage by [`view`].
+//!
+//! | module | what it folds |
+//! |---|---|
+//! | [`replica`] | what each replica is and believes |
+//! | [`lock`] | what the store says of each lock |
+//! | [`track`] | what happened when: the marks of the timeline |
+//! | [`wire`] | commands and effects, verbatim |
+//! | [`tables`] | rows and keys as the stores report them |
+//! | [`reel`] | a log in memory, with checkpoints for scrubbing |
+
+use std::collections::BTreeMap;
+
+use locks::action::Action;
+use locks::event::{EndReason, Event, Kind, Problem, ProcessName, ProcessState, Schedule, Source};
+use locks::ids::{AttemptId, LockName, Slot};
+use locks::judge::Verdict;
+use locks::setup::Setup;
+use locks::strategy::{self, Info};
+use serde::{Deserialize, Serialize};
+
+pub mod lock;
+pub mod reel;
+pub mod replica;
+pub mod tables;
+pub mod track;
+pub mod view;
+pub mod wire;
+
+use lock::Lock;
+use replica::{Attempt, Process, Replica};
+use tables::Tables;
+use track::{Cause, CauseKind, Track};
+use wire::Wire;
+
+/// What the stage shows at one moment of a run.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Stage {
+    /// The run's identity.
+    pub run: String,
+    /// The run's title.
+    pub title: String,
+    /// When it began, in microseconds of the machine's monotonic clock.
+    pub origin_us: u64,
+    /// Wall-clock time of its beginning, in milliseconds since the Unix epoch.
+    pub wall_ms: i64,
+    /// The last event folded in; 0: none.
+    pub seq: u64,
+    /// The latest moment that any event told of.
+    pub at_us: u64,
+    /// The set-up.
+    pub setup: Setup,
+    /// Since when the strategy and guard are what they are.
+    pub since_us: u64,
+    /// The catalog of schedules.
+    pub catalog: Vec<Schedule>,
+    /// Replicas, by name.
+    pub replicas: BTreeMap<String, Replica>,
+    /// Locks, as the store sees them.
+    pub locks: BTreeMap<LockName, Lock>,
+    /// The latest slot of each schedule.
+    pub slots: BTreeMap<String, Slot>,
+    /// What happened when.
+    pub track: Track,
+    /// Commands and effects.
+    pub wire: Wire,
+    /// Rows and keys.
+    pub tables: Tables,
+    /// The judge's verdict so far.
+    pub verdict: Verdict,
+    /// Steps begun.
+    pub steps: u32,
+    /// The last thing that went wrong, with its event.
+    pub trouble: Option<(u64, Problem)>,
+    /// Why the run ended.
+    pub ended: Option<EndReason>,
+}
+
+impl Stage {
+    /// The fold of a whole log.
+    pub fn of<'a>(events: impl IntoIterator<Item = &'a Event>) -> Stage {
+        let mut stage = Stage::default();
+        for event in events {
+            stage.push(event);
+        }
+        stage
+    }
+
+    /// Fold in the next event. Events that were folded in before are passed over, so that a stream which
+    /// begins too early does no harm.
+    pub fn push(&mut self, event: &Event) {
+        if event.seq <= self.seq {
+            return;
+        }
+        self.seq = event.seq;
+        self.at_us = self.at_us.max(event.at_us);
+        match &event.source {
+            Source::Runner => self.runner(event),
+            Source::Replica { name, incarnation } => self.replica(event, name, *incarnation),
+            Source::Store(_) => self.store(event),
+            Source::Sink(_) => self.sink(event),
+            Source::Link { .. } => self.wire.link(event),
+        }
+    }
+
+    /// The strategy's description, if this build knows it.
+    pub fn strategy(&self) -> Option<&'static Info> {
+        strategy::info(&self.setup.strategy.strategy)
+    }
+
+    /// Does the strategy ask a store at all?
+    pub fn asks_a_store(&self) -> bool {
+        self.strategy().is_none_or(|info| !info.uses.is_empty())
+    }
+
+    /// The name of the lock that guards a schedule's latest slot.
+    pub fn lock_of(&self, schedule: &str) -> LockName {
+        let slot = self.slots.get(schedule);
+        match (self.strategy().map(|info| info.scope), slot) {
+            (Some(strategy::LockScope::Slot), Some(slot)) => slot.to_string(),
+            _ => schedule.to_owned(),
+        }
+    }
+
+    fn runner(&mut self, event: &Event) {
+        let at = event.at_us;
+        match &event.kind {
+            Kind::Began { run, title, wall_ms, setup, catalog, .. } => {
+                self.run.clone_from(run);
+                self.title.clone_from(title);
+                self.origin_us = at;
+                self.since_us = at;
+                self.wall_ms = *wall_ms;
+                self.setup = Setup::clone(setup);
+                self.catalog.clone_from(catalog);
+                for name in &setup.replicas {
+                    self.replicas.entry(name.clone()).or_default();
+                }
+            }
+            Kind::Set { change, setup } => {
+                if change.strategy.is_some() || change.guard.is_some() {
+                    self.since_us = at;
+                }
+                self.setup = Setup::clone(setup);
+            }
+            Kind::CatalogChanged { catalog } => self.catalog.clone_from(catalog),
+            Kind::StepBegan { step, action } => {
+                self.steps = *step;
+                if let Action::Remove(names) = action {
+                    for name in names {
+                        if let Some(replica) = self.replicas.get_mut(name) {
+                            replica.leaving = true;
+                        }
+                    }
+                }
+                if let Some(cause) = Cause::of_action(event.seq, at, action) {
+                    self.track.cause(cause);
+                }
+            }
+            Kind::SlotFired { slot, .. } => self.slot(event, slot),
+            Kind::Process { process: ProcessName::Replica(name), pid, incarnation, state } => {
+                self.process(event, name, *pid, *incarnation, *state);
+            }
+            Kind::StepEnded { problem: Some(problem), .. } | Kind::Trouble { problem } => {
+                self.trouble = Some((event.seq, problem.clone()));
+            }
+            Kind::Ended { why } => {
+                self.ended = Some(*why);
+                self.track.close_all(at);
+            }
+            _ => {}
+        }
+    }
+
+    fn process(&mut self, event: &Event, name: &str, pid: u32, incarnation: u32, state: ProcessState) {
+        let at = event.at_us;
+        let replica = self.replicas.entry(name.to_owned()).or_default();
+        match state {
+            ProcessState::Started => {
+                *replica = Replica { pid, incarnation, since_us: at, ..Replica::default() };
+                self.track.go_on(name, at);
+            }
+            ProcessState::Stopped => {
+                replica.become_(Process::Stopped, at);
+                self.track.stop(name, at, false);
+            }
+            ProcessState::Continued => {
+                replica.become_(Process::Running, at);
+                self.track.go_on(name, at);
+            }
+            ProcessState::Gone => {
+                replica.become_(Process::Dead, at);
+                replica.die(at);
+                let leaving = replica.leaving;
+                self.track.go_on(name, at);
+                self.track.die(name, at);
+                if leaving {
+                    self.replicas.remove(name);
+                } else {
+                    self.track.stop(name, at, true);
+                }
+            }
+        }
+    }
+
+    /// A slot became due or was fired: remember it as its schedule's latest, and mark it once.
+    fn slot(&mut self, event: &Event, slot: &Slot) {
+        let latest = self.slots.get(&slot.schedule);
+        if latest.is_none_or(|latest| latest.fire_ms < slot.fire_ms) {
+            self.slots.insert(slot.schedule.clone(), slot.clone());
+            self.track.cause(Cause {
+                seq: event.seq,
+                at_us: event.at_us,
+                schedule: Some(slot.schedule.clone()),
+                kind: CauseKind::Slot,
+                text: view::words::clock(slot.fire_ms),
+            });
+        }
+    }
+
+    fn attempt(&mut self, id: &AttemptId) -> Option<&mut Attempt> {
+        self.replicas.get_mut(&id.replica)?.attempt(id)
+    }
+
+    fn replica(&mut self, event: &Event, name: &str, incarnation: u32) {
+        let at = event.at_us;
+        self.wire.replica(event, name, incarnation);
+        match &event.kind {
+            Kind::Ready => {
+                let replica = self.replicas.entry(name.to_owned()).or_default();
+                replica.ready = true;
+                if replica.process == Process::Starting {
+                    replica.become_(Process::Running, at);
+                }
+            }
+            Kind::SlotDue { attempt, slot, lock, .. } => {
+                self.slot(event, slot);
+                let replica = self.replicas.entry(name.to_owned()).or_default();
+                let new = Attempt::new(attempt.clone(), slot.clone(), lock.clone(), at);
+                replica.attempts.insert(slot.schedule.clone(), new);
+            }
+            Kind::Task { attempt, to, .. } => {
+                if let Some(attempt) = self.attempt(attempt) {
+                    attempt.move_to(*to, at);
+                }
+            }
+            Kind::GateReached { attempt, gate } => {
+                if let Some(attempt) = self.attempt(attempt) {
+                    attempt.gate = Some(gate.clone());
+                }
+            }
+            Kind::GatePassed { attempt, .. } => {
+                if let Some(attempt) = self.attempt(attempt) {
+                    attempt.gate = None;
+                }
+            }
+            Kind::Sent { attempt: Some(id), command, .. } => {
+                let Some(attempt) = self.attempt(id) else { return };
+                if command.name == "acquire" {
+                    attempt.asked += 1;
+                    if attempt.asked == 1 {
+                        let schedule = attempt.slot.schedule.clone();
+                        self.track.wait(id, schedule, at);
+                    }
+                }
+            }
+            Kind::Answered { attempt: Some(id), name, reply, .. } if name == "acquire" => {
+                let Some(attempt) = self.attempt(id) else { return };
+                if replica::means_busy(reply) {
+                    attempt.busy += 1;
+                    self.track.busy(id, at);
+                }
+            }
+            Kind::Granted { attempt: id, token, epoch, trusted_until_us, .. } => {
+                if let Some(attempt) = self.attempt(id) {
+                    attempt.grant = Some(replica::Grant {
+                        token: token.clone(),
+                        epoch: *epoch,
+                        trusted_until_us: *trusted_until_us,
+                    });
+                }
+                self.track.end_wait(id, at);
+            }
+            Kind::Extended { attempt, trusted_until_us } => {
+                if let Some(grant) = self.attempt(attempt).and_then(|attempt| attempt.grant.as_mut()) {
+                    grant.trusted_until_us = Some(*trusted_until_us);
+                }
+            }
+            Kind::Entered { attempt: id, lock, epoch } => {
+                let Some(attempt) = self.attempt(id) else { return };
+                attempt.entered_us = Some(at);
+                let schedule = attempt.slot.schedule.clone();
+                self.track.end_wait(id, at);
+                self.track.enter(event.seq, id, schedule, lock, *epoch, at);
+            }
+            Kind::EffectSent { attempt: id, slot, epoch, .. } => {
+                if let Some(attempt) = self.attempt(id) {
+                    attempt.effect_sent_us = Some(at);
+                }
+                self.track.effect_sent(id, slot, *epoch, at);
+            }
+            Kind::EffectAnswered { attempt: id, answer, .. } => {
+                if let Some(attempt) = self.attempt(id) {
+                    attempt.effect = Some(answer.clone());
+                }
+                self.track.effect_over(id);
+            }
+            Kind::Left { attempt: id, why, .. } => {
+                if let Some(attempt) = self.attempt(id) {
+                    attempt.left_us = Some(at);
+                    attempt.left_why.clone_from(why);
+                }
+                self.track.leave(id, at);
+            }
+            Kind::Finished { attempt: id, outcome, why, .. } => {
+                if let Some(attempt) = self.attempt(id) {
+                    attempt.finish(*outcome, why, at);
+                }
+                self.track.end_wait(id, at);
+            }
+            _ => {}
+        }
+    }
+
+    fn store(&mut self, event: &Event) {
+        let Source::Store(endpoint) = &event.source else { return };
+        match &event.kind {
+            Kind::StoreSays { lock, state, token, owner, epoch, ttl_ms } => {
+                let reading = lock::Reading {
+                    endpoint: *endpoint,
+                    state: *state,
+                    token: token.clone(),
+                    owner: owner.clone(),
+                    epoch: *epoch,
+                    ttl_ms: *ttl_ms,
+                    at_us: event.at_us,
+                };
+                if self.locks.entry(lock.clone()).or_default().read(&reading) {
+                    self.track.store_says(lock, &reading);
+                }
+            }
+            _ => self.tables.push(event, endpoint),
+        }
+    }
+
+    fn sink(&mut self, event: &Event) {
+        if let Kind::EffectSettled { attempt, lock, slot, epoch, answer, nth } = &event.kind {
+            self.track.settled(track::Effect {
+                seq: event.seq,
+                attempt: attempt.clone(),
+                lock: lock.clone(),
+                slot: slot.clone(),
+                epoch: *epoch,
+                answer: answer.clone(),
+                nth: *nth,
+                sent_us: None,
+                at_us: event.at_us,
+            });
+        }
+    }
+}

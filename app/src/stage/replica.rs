@@ -1,0 +1,169 @@
+//! What each replica is (its process) and what it believes (its attempts, one a schedule: the latest).
+
+use std::collections::BTreeMap;
+
+use locks::event::{EffectAnswer, Param, Reply};
+use locks::ids::{AttemptId, Gate, LockName, Slot, Token};
+use locks::machine::{Outcome, TaskState};
+use serde::{Deserialize, Serialize};
+
+/// What became of a replica's process.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Process {
+    /// Started, not ready.
+    #[default]
+    Starting,
+    /// It runs.
+    Running,
+    /// All its threads are stopped.
+    Stopped,
+    /// It is gone.
+    Dead,
+}
+
+/// One replica.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Replica {
+    /// Which process of that name, from 1.
+    pub incarnation: u32,
+    /// Its process id.
+    pub pid: u32,
+    /// What became of the process.
+    pub process: Process,
+    /// Since when.
+    pub since_us: u64,
+    /// Its sessions are open and its timers set.
+    pub ready: bool,
+    /// It was asked to shut down for good.
+    pub leaving: bool,
+    /// The latest attempt of each schedule.
+    pub attempts: BTreeMap<String, Attempt>,
+}
+
+impl Replica {
+    pub(super) fn become_(&mut self, process: Process, at_us: u64) {
+        self.process = process;
+        self.since_us = at_us;
+    }
+
+    /// Death ends whatever it believed.
+    pub(super) fn die(&mut self, at_us: u64) {
+        for attempt in self.attempts.values_mut() {
+            if attempt.is_inside() {
+                attempt.left_us = Some(at_us);
+                "killed".clone_into(&mut attempt.left_why);
+            }
+            attempt.gate = None;
+        }
+    }
+
+    /// The attempt of that name, if it is still a latest one.
+    pub(super) fn attempt(&mut self, id: &AttemptId) -> Option<&mut Attempt> {
+        self.attempts.values_mut().find(|attempt| attempt.id == *id)
+    }
+}
+
+/// What a replica holds in its hands, as it believes.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Grant {
+    /// The token.
+    pub token: Token,
+    /// The epoch, where there is one.
+    pub epoch: Option<u64>,
+    /// Until when it trusts the grant; `None`: no expiry.
+    pub trusted_until_us: Option<u64>,
+}
+
+/// One replica's handling of one slot.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Attempt {
+    /// Its name.
+    pub id: AttemptId,
+    /// Its slot.
+    pub slot: Slot,
+    /// The lock that it competes for.
+    pub lock: LockName,
+    /// Where it stands.
+    pub state: TaskState,
+    /// Where it stood before, in order, the present state last.
+    pub path: Vec<TaskState>,
+    /// Since when it stands there.
+    pub since_us: u64,
+    /// How often it asked for the lock.
+    pub asked: u32,
+    /// How often it was told "busy".
+    pub busy: u32,
+    /// The gate at which it waits.
+    pub gate: Option<Gate>,
+    /// What it was granted.
+    pub grant: Option<Grant>,
+    /// When it entered the critical section.
+    pub entered_us: Option<u64>,
+    /// When it left.
+    pub left_us: Option<u64>,
+    /// Why it left.
+    pub left_why: String,
+    /// When it sent its effect.
+    pub effect_sent_us: Option<u64>,
+    /// What it was told of its effect.
+    pub effect: Option<EffectAnswer>,
+    /// How it ended.
+    pub outcome: Option<Outcome>,
+    /// Why it ended so.
+    pub why: String,
+}
+
+impl Attempt {
+    pub(super) fn new(id: AttemptId, slot: Slot, lock: LockName, at_us: u64) -> Attempt {
+        Attempt {
+            id,
+            slot,
+            lock,
+            state: TaskState::Due,
+            path: vec![TaskState::Scheduled, TaskState::Due],
+            since_us: at_us,
+            asked: 0,
+            busy: 0,
+            gate: None,
+            grant: None,
+            entered_us: None,
+            left_us: None,
+            left_why: String::new(),
+            effect_sent_us: None,
+            effect: None,
+            outcome: None,
+            why: String::new(),
+        }
+    }
+
+    /// Is it in its critical section?
+    pub fn is_inside(&self) -> bool {
+        self.entered_us.is_some() && self.left_us.is_none()
+    }
+
+    /// The epoch that it believes in.
+    pub fn epoch(&self) -> Option<u64> {
+        self.grant.as_ref().and_then(|grant| grant.epoch)
+    }
+
+    pub(super) fn move_to(&mut self, state: TaskState, at_us: u64) {
+        if self.state != state {
+            self.state = state;
+            self.path.push(state);
+            self.since_us = at_us;
+        }
+    }
+
+    pub(super) fn finish(&mut self, outcome: Outcome, why: &str, at_us: u64) {
+        self.outcome = Some(outcome);
+        why.clone_into(&mut self.why);
+        if let Some(state) = outcome.state() {
+            self.move_to(state, at_us);
+        }
+    }
+}
+
+/// Did the store answer an acquire with "somebody else has it"?
+pub(super) fn means_busy(reply: &Reply) -> bool {
+    matches!(reply, Reply::Busy | Reply::Rows { affected: 0, .. } | Reply::Redis(Param::Null))
+}
