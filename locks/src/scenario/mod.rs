@@ -1,5 +1,6 @@
-//! The scenario: a set-up, a script of actions, expectations. Here are its types; reading and writing
-//! TOML stand under feature `scenario`.
+//! The scenario: a set-up, a script of actions, expectations. Here are its types, the [`Stage`] on which a
+//! script is played through, and the writer; reading stands under feature `scenario`.
+#![doc = include_str!("format.md")]
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -9,6 +10,21 @@ use serde::{Deserialize, Serialize};
 use crate::action::{Action, EventPattern};
 use crate::machine::Outcome;
 use crate::setup::Setup;
+
+mod problem;
+#[cfg(feature = "scenario")]
+mod read;
+mod stage;
+mod write;
+
+pub use problem::Problem;
+pub use stage::{Impossible, Stage};
+
+/// Schedules of the catalog that every arena begins with.
+pub const CATALOG: [&str; 3] = ["settle-invoices", "dispatch-orders", "send-digests"];
+
+/// The limit of a step that names none, in milliseconds.
+pub const LIMIT_MS: u64 = 5000;
 
 /// A scenario, read and validated.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
