@@ -169,3 +169,6 @@ pub fn dispatch<V: Visitor>(name: &StrategyName, visitor: V) -> Result<V::Out, U
         other => return Err(Unknown::Strategy { name: other.to_owned() }),
     })
 }
+
+#[cfg(all(test, feature = "strategies"))]
+mod tests;
