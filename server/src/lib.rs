@@ -3,6 +3,7 @@
 pub mod bank;
 pub mod clock;
 pub mod http;
+pub mod link;
 pub mod replica;
 pub mod run;
 pub mod say;
