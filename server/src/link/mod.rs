@@ -45,7 +45,7 @@ pub struct Passed {
     pub endpoint: Endpoint,
     /// The session that the connection belongs to, once known.
     pub session: Option<String>,
-    /// Which connection of the link, from 1.
+    /// Which connection, from 1; no two of these links have the same number.
     pub connection: u64,
     /// Which way.
     pub direction: Direction,

@@ -21,6 +21,15 @@ use crate::clock::now_us;
 /// Limit for connecting to an upstream. It is on this machine or near it.
 const CONNECT_LIMIT: Duration = Duration::from_secs(5);
 
+/// A connection's numbers, from 1.
+#[derive(Clone, Copy)]
+pub(super) struct Number {
+    /// On its link: the series of its jitter, the same in each run however replicas interleave.
+    pub(super) on_link: u64,
+    /// Among all connections of all links: its name in reports.
+    pub(super) overall: u64,
+}
+
 /// The connection is over for both directions, and the replica's side is reset.
 struct Broken;
 
@@ -42,7 +51,7 @@ struct Connection {
     replica: Socket,
     upstream: Socket,
     accepted_at: u64,
-    number: u64,
+    number: Number,
     id: LinkId,
     report: Report,
     talk: RefCell<Talk>,
@@ -57,7 +66,7 @@ struct Talk {
 /// Serves one accepted connection until it ends.
 pub(super) async fn serve(
     replica: TcpStream,
-    number: u64,
+    number: Number,
     id: LinkId,
     upstream: impl Fn() -> Option<Upstream>,
     mut rules: watch::Receiver<Rules>,
@@ -100,7 +109,7 @@ impl Connection {
             Direction::Request => (&self.replica, &self.upstream),
             Direction::Reply => (&self.upstream, &self.replica),
         };
-        let mut flow = Flow::new(self.number, direction);
+        let mut flow = Flow::new(self.number.on_link, direction);
         let mut buffer = vec![0; 16 << 10];
         loop {
             let (turn, watches) = {
@@ -186,7 +195,7 @@ impl Connection {
     fn report(&self, direction: Direction, at_us: u64, kept_us: u64) {
         let mut talk = self.talk.borrow_mut();
         if talk.last.replace(direction) != Some(direction) {
-            self.report.passed(&self.id, talk.sniffer.session(), self.number, direction, at_us, kept_us);
+            self.report.passed(&self.id, talk.sniffer.session(), self.number.overall, direction, at_us, kept_us);
         }
     }
 }

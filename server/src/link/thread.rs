@@ -1,6 +1,7 @@
 //! The thread on which links run, with a runtime of its own, so that pages and graders do not show up in
 //! what a replica measures. It accepts and pumps; it is never asked and never waited for by a control call.
 
+use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::net::TcpListener;
 use std::rc::Rc;
@@ -12,7 +13,7 @@ use tokio::sync::{mpsc, watch};
 use tokio::task::{LocalSet, spawn_local};
 use tokio::time::sleep;
 
-use super::pump;
+use super::pump::{self, Number};
 use super::rules::Rules;
 use super::socket::Upstream;
 use super::{LinkError, LinkId, Report};
@@ -38,8 +39,9 @@ pub(super) fn start(
         .name("links".to_owned())
         .spawn(move || {
             LocalSet::new().block_on(&runtime, async move {
+                let accepted = Rc::new(Cell::new(0));
                 while let Some(link) = opened.recv().await {
-                    spawn_local(accept(link, upstreams.clone(), report.clone()));
+                    spawn_local(accept(link, upstreams.clone(), report.clone(), accepted.clone()));
                 }
             });
         })
@@ -48,7 +50,7 @@ pub(super) fn start(
 }
 
 /// Accepts connections until the link is closed.
-async fn accept(link: Opened, upstreams: Upstreams, report: Report) {
+async fn accept(link: Opened, upstreams: Upstreams, report: Report, accepted: Rc<Cell<u64>>) {
     let Opened { id, listener, mut rules } = link;
     let listener = match tokio::net::TcpListener::from_std(listener) {
         Ok(listener) => listener,
@@ -60,9 +62,11 @@ async fn accept(link: Opened, upstreams: Upstreams, report: Report) {
     };
     let served = rules.clone();
     let accepting = async {
-        for number in 1.. {
+        for on_link in 1.. {
             match listener.accept().await {
                 Ok((replica, _)) => {
+                    accepted.set(accepted.get() + 1);
+                    let number = Number { on_link, overall: accepted.get() };
                     let lookup = lookup.clone();
                     spawn_local(pump::serve(
                         replica,
