@@ -21,6 +21,7 @@ pub mod guard;
 pub mod ids;
 pub mod judge;
 pub mod machine;
+mod pattern;
 pub mod scenario;
 pub mod setup;
 pub mod strategy;
