@@ -1,4 +1,107 @@
 //! The lab's HTTP side: pages, commands, reads and event streams. It translates; what a run is and does
-//! is the business of `run`.
+//! is the business of `run`. Every request is checked for Host and Origin first.
+//!
+//! | route | what it is |
+//! |---|---|
+//! | `GET /`, `/lab`, `/runs`, `/runs/{id}` | pages, rendered here and hydrated in the browser |
+//! | `GET /api/runs` | the learner's stored runs |
+//! | `GET /api/runs/{id}/events?after=N` | server-sent events; `Last-Event-ID` wins over `after` |
+//! | `GET /api/runs/{id}/log?after=N&limit=M` | a page of the log |
+//! | `GET /api/runs/{id}/scenario` | the run as a scenario file |
+//! | `GET /api/runs/{id}/export` | the run as one JSON file |
+//! | `POST /api/runs/import` | store such a file |
+//! | `POST /api/runs/{id}/actions` | do one action, in the short form of scenario files |
+//! | `GET /healthz`, `/metrics` | for those who watch the lab |
 
+mod headers;
+mod learner;
+mod live;
+mod metrics;
+mod origin;
+mod pages;
+pub mod problem;
+mod runs;
 pub mod serve;
+mod sse;
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::Router;
+use axum::extract::{DefaultBodyLimit, FromRef, State};
+use axum::http::StatusCode;
+use axum::middleware::{from_fn, from_fn_with_state};
+use axum::routing::get;
+use leptos::prelude::LeptosOptions;
+use tokio_util::sync::CancellationToken;
+use tower_http::catch_panic::CatchPanicLayer;
+use tower_http::compression::CompressionLayer;
+use tower_http::compression::predicate::{NotForContentType, Predicate, SizeAbove};
+use tower_http::services::ServeDir;
+use tower_http::timeout::TimeoutLayer;
+use tower_http::trace::TraceLayer;
+
+use crate::run::live::Sessions;
+use crate::run::shelf::Shelf;
+
+/// Longest body of an ordinary request, in bytes.
+const BODY_LIMIT: usize = 64 * 1024;
+/// Longest time of an ordinary request; a first lab may have to make its stores.
+const REQUEST_LIMIT: Duration = Duration::from_secs(30);
+
+/// What handlers need.
+#[derive(Clone)]
+pub struct App {
+    /// The host names that the lab goes by.
+    names: Arc<origin::Names>,
+    /// Live sessions.
+    sessions: Arc<Sessions>,
+    /// Stored runs.
+    shelf: Shelf,
+    /// Where leptos finds what the browser loads.
+    leptos: LeptosOptions,
+    /// Set when the server is to end: open streams end on it.
+    shutdown: CancellationToken,
+    metrics: Arc<metrics::Metrics>,
+}
+
+impl FromRef<App> for LeptosOptions {
+    fn from_ref(app: &App) -> Self {
+        app.leptos.clone()
+    }
+}
+
+/// All routes.
+fn router(app: App) -> Router {
+    let site = std::path::PathBuf::from(app.leptos.site_root.as_ref());
+    let pkg = ServeDir::new(site.join(app.leptos.site_pkg_dir.as_ref())).precompressed_br().precompressed_gzip();
+    let uncompressed = SizeAbove::new(512)
+        .and(NotForContentType::new("text/event-stream"))
+        .and(NotForContentType::new("application/wasm"));
+
+    let timed = Router::new()
+        .merge(runs::router())
+        .merge(live::router())
+        .merge(pages::router(&app))
+        .layer(CompressionLayer::new().compress_when(uncompressed))
+        .layer(TimeoutLayer::with_status_code(StatusCode::SERVICE_UNAVAILABLE, REQUEST_LIMIT));
+    Router::new()
+        .merge(timed)
+        .merge(sse::router())
+        .route("/healthz", get(health))
+        .route("/metrics", get(metrics::show))
+        .nest_service("/pkg", pkg)
+        .layer(DefaultBodyLimit::max(BODY_LIMIT))
+        .layer(from_fn(learner::know))
+        .layer(from_fn(headers::add))
+        .layer(from_fn_with_state(app.clone(), origin::check))
+        .layer(from_fn_with_state(app.clone(), metrics::count))
+        .layer(CatchPanicLayer::new())
+        .layer(TraceLayer::new_for_http())
+        .with_state(app)
+}
+
+/// Is the lab able to serve? Says how many sessions go on.
+async fn health(State(app): State<App>) -> String {
+    format!("ok\nlive sessions: {}\n", app.sessions.count())
+}

@@ -1,0 +1,117 @@
+//! Who may talk to the lab. The lab runs processes, so every request is checked: its Host must be a name
+//! that we go by (against DNS rebinding), and where a browser says from which page it comes, that page
+//! must be ours (against cross-site posts).
+
+use std::net::IpAddr;
+
+use axum::extract::{Request, State};
+use axum::http::{HeaderMap, Method, Uri, header};
+use axum::middleware::Next;
+use axum::response::{IntoResponse, Response};
+
+use super::App;
+use super::problem::ApiError;
+
+/// The host names that the lab goes by.
+#[derive(Clone, Debug)]
+pub struct Names(Vec<String>);
+
+impl Names {
+    /// Loopback names, the address that the lab listens on, and further ones (`AEGIS_ALLOWED_HOSTS`).
+    pub fn new(listen: IpAddr, further: &[String]) -> Self {
+        let mut names = vec!["localhost".to_owned(), "127.0.0.1".to_owned(), "[::1]".to_owned()];
+        if !listen.is_unspecified() {
+            names.push(match listen {
+                IpAddr::V4(v4) => v4.to_string(),
+                IpAddr::V6(v6) => format!("[{v6}]"),
+            });
+        }
+        names.extend(further.iter().map(|name| name.to_ascii_lowercase()));
+        Names(names)
+    }
+
+    /// Is that authority (`host` or `host:port`) one of ours?
+    fn know(&self, authority: &str) -> bool {
+        let host = host_of(authority).to_ascii_lowercase();
+        self.0.contains(&host)
+    }
+}
+
+/// `localhost` of `localhost:3000`, `[::1]` of `[::1]:3000`.
+fn host_of(authority: &str) -> &str {
+    match authority.rsplit_once(':') {
+        Some((host, port)) if port.bytes().all(|b| b.is_ascii_digit()) && !host.ends_with(':') => host,
+        _ => authority,
+    }
+}
+
+/// Why a request is refused; `None`: it may pass.
+fn refusal(names: &Names, method: &Method, uri: &Uri, headers: &HeaderMap) -> Option<&'static str> {
+    let text = |name: header::HeaderName| headers.get(name).and_then(|value| value.to_str().ok());
+    let host = text(header::HOST).or_else(|| uri.authority().map(|authority| authority.as_str()));
+    let Some(host) = host else { return Some("The request names no host.") };
+    if !names.know(host) {
+        return Some(
+            "The lab does not go by that host name. Open it as localhost, or start it with AEGIS_ALLOWED_HOSTS.",
+        );
+    }
+    if let Some(origin) = text(header::ORIGIN) {
+        let same = origin.split_once("://").is_some_and(|(_, authority)| authority.eq_ignore_ascii_case(host));
+        if !same {
+            return Some("The request comes from another site's page.");
+        }
+    }
+    // Browsers that say where a request comes from are believed when it changes something.
+    let site = headers.get("sec-fetch-site").and_then(|value| value.to_str().ok());
+    let changes = !matches!(*method, Method::GET | Method::HEAD | Method::OPTIONS);
+    if changes && !matches!(site, None | Some("same-origin" | "none")) {
+        return Some("The request comes from another site's page.");
+    }
+    None
+}
+
+/// Refuse requests that are not for us or not from us.
+pub async fn check(State(app): State<App>, request: Request, next: Next) -> Response {
+    match refusal(&app.names, request.method(), request.uri(), request.headers()) {
+        None => next.run(request).await,
+        Some(why) => ApiError::Forbidden(why).into_response(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn asked(method: Method, headers: &[(&'static str, &str)]) -> Option<&'static str> {
+        let names = Names::new(IpAddr::from([127, 0, 0, 1]), &["lab.example".to_owned()]);
+        let headers = headers.iter().map(|(name, value)| (name.parse().unwrap(), value.parse().unwrap())).collect();
+        refusal(&names, &method, &Uri::from_static("/lab"), &headers)
+    }
+
+    #[test]
+    fn our_own_names_pass() {
+        for host in ["localhost:3000", "127.0.0.1:3000", "[::1]:3000", "LocalHost", "lab.example"] {
+            assert_eq!(asked(Method::GET, &[("host", host)]), None, "{host}");
+        }
+    }
+
+    #[test]
+    fn a_rebound_name_is_refused() {
+        for host in ["evil.example:3000", "localhost.evil.example", "127.0.0.1.evil.example", "", "10.0.0.1"] {
+            assert!(asked(Method::GET, &[("host", host)]).is_some(), "{host}");
+        }
+        assert!(asked(Method::GET, &[]).is_some());
+    }
+
+    #[test]
+    fn another_sites_page_is_refused() {
+        let host = ("host", "localhost:3000");
+        assert_eq!(asked(Method::POST, &[host, ("origin", "http://localhost:3000")]), None);
+        assert!(asked(Method::POST, &[host, ("origin", "http://localhost:4000")]).is_some());
+        assert!(asked(Method::POST, &[host, ("origin", "null")]).is_some());
+        assert!(asked(Method::POST, &[host, ("sec-fetch-site", "cross-site")]).is_some());
+        assert!(asked(Method::GET, &[host, ("origin", "http://evil.example")]).is_some());
+        assert_eq!(asked(Method::POST, &[host]), None, "curl says nothing");
+        assert_eq!(asked(Method::GET, &[host, ("sec-fetch-site", "cross-site")]), None, "a link may lead here");
+    }
+}

@@ -1,0 +1,105 @@
+//! Pages, rendered on the server. This module gives them their data and their content security policy;
+//! what they look like is the business of `app`.
+
+use std::sync::Arc;
+
+use app::data::{Loader, Loading, PageProblem, RunLine, RunPage, SharedLoader};
+use app::stage::Stage;
+use axum::Router;
+use axum::extract::{Request, State};
+use axum::http::{HeaderValue, StatusCode, header};
+use axum::response::Response;
+use leptos::nonce::use_nonce;
+use leptos::prelude::{expect_context, provide_context};
+use leptos_axum::{LeptosRoutes, ResponseOptions, generate_route_list};
+use locks::event::Whose;
+
+use super::App;
+use super::headers::page_policy;
+use super::learner::Learner;
+use super::problem::{ApiError, Causes};
+use crate::run::log::Log;
+
+/// All pages that `app` has.
+pub fn router(app: &App) -> Router<App> {
+    let routes = generate_route_list(app::App);
+    let handler = |State(app): State<App>, learner: Learner, request: Request| render(app, learner, request);
+    Router::new().leptos_routes_with_handler(routes, axum::routing::get(handler.clone())).fallback(handler).with_state(app.clone())
+}
+
+/// Render one page for one learner.
+async fn render(app: App, learner: Learner, request: Request) -> Response {
+    let options = app.leptos.clone();
+    let given = {
+        let app = app.clone();
+        move || {
+            provide_context(SharedLoader(Arc::new(Pages { app: app.clone(), learner: learner.clone() })));
+            set_policy();
+        }
+    };
+    let handler = leptos_axum::render_app_to_stream_with_context(given, move || app::shell(options.clone()));
+    handler(request).await
+}
+
+/// The page's policy names the nonce of this rendering.
+fn set_policy() {
+    let Some(nonce) = use_nonce() else { return };
+    if let Ok(policy) = HeaderValue::from_str(&page_policy(&nonce)) {
+        expect_context::<ResponseOptions>().insert_header(header::CONTENT_SECURITY_POLICY, policy);
+    }
+}
+
+/// What pages are given, for one request.
+struct Pages {
+    app: App,
+    learner: Learner,
+}
+
+impl Loader for Pages {
+    fn lab(&self) -> Loading<RunPage> {
+        let (app, learner) = (self.app.clone(), self.learner.clone());
+        Box::pin(async move {
+            let live = app.sessions.open(&learner.0).await.map_err(ApiError::from).map_err(page_problem)?;
+            Ok(run_page(live.id(), &live.log(), true))
+        })
+    }
+
+    fn run(&self, id: String) -> Loading<RunPage> {
+        let (app, learner) = (self.app.clone(), self.learner.clone());
+        Box::pin(async move {
+            match app.sessions.get(&id) {
+                Some(live) if live.owner() == learner.0 => Ok(run_page(id, &live.log(), true)),
+                Some(_) => Err(page_problem(ApiError::NotFound("run"))),
+                None => {
+                    let log = app.shelf.log(&id).await.map_err(page_problem)?;
+                    Ok(run_page(id, &log, false))
+                }
+            }
+        })
+    }
+
+    fn runs(&self) -> Loading<Vec<RunLine>> {
+        let (app, learner) = (self.app.clone(), self.learner.clone());
+        Box::pin(async move { app.shelf.list(&learner.0).await.map_err(page_problem) })
+    }
+}
+
+fn run_page(id: String, log: &Log, owner: bool) -> RunPage {
+    let mut stage = Stage::default();
+    for event in log.after(0) {
+        stage.push(&event);
+    }
+    RunPage { id, stage, live: !log.is_ended(), owner }
+}
+
+/// An error, as a page tells it; the page's status is the error's.
+fn page_problem(error: ApiError) -> PageProblem {
+    let (status, title, whose) = error.parts();
+    if whose == Whose::Lab {
+        tracing::error!(error = %Causes(&error), "a page could not be loaded");
+    }
+    if let Some(response) = leptos::prelude::use_context::<ResponseOptions>() {
+        response.set_status(StatusCode::from_u16(status.as_u16()).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR));
+    }
+    PageProblem { status: status.as_u16(), title: title.to_owned(), detail: error.to_string(), whose }
+}

@@ -1,0 +1,131 @@
+//! Event streams: `GET /api/runs/{id}/events`. A reader that lags is caught up from the log by number and
+//! never skips an event; a stream ends with its run, or when the server is to end.
+
+use std::convert::Infallible;
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::Router;
+use axum::extract::{Path, Query, State};
+use axum::http::{HeaderMap, StatusCode};
+use axum::response::sse::{Event as Message, KeepAlive, Sse};
+use axum::response::{IntoResponse, Response};
+use axum::routing::get;
+use prometheus_client::metrics::gauge::Gauge;
+use serde::Deserialize;
+use tokio_stream::Stream;
+use tokio_util::sync::CancellationToken;
+
+use super::App;
+use super::learner::Learner;
+use super::problem::ApiError;
+use crate::run::live::Watching;
+use crate::run::log::Log;
+
+/// Most events of one message.
+const BATCH: usize = 500;
+/// Most streams at a time.
+const STREAMS: i64 = 64;
+/// A comment is sent so often while nothing happens, so that a reader that went away is noticed.
+const KEEP_ALIVE: Duration = Duration::from_secs(10);
+
+/// Routes of this module.
+pub fn router() -> Router<App> {
+    Router::new().route("/api/runs/{id}/events", get(events))
+}
+
+#[derive(Deserialize)]
+struct From {
+    #[serde(default)]
+    after: u64,
+}
+
+async fn events(
+    State(app): State<App>,
+    Path(id): Path<String>,
+    Query(from): Query<From>,
+    learner: Learner,
+    headers: HeaderMap,
+) -> Result<Response, ApiError> {
+    let last = headers.get("last-event-id").and_then(|value| value.to_str().ok()).and_then(|text| text.parse().ok());
+    let after = last.unwrap_or(from.after);
+    let (log, watching) = match app.sessions.get(&id) {
+        Some(live) if live.owner() == learner.0 => (live.log(), Some(live.watch())),
+        Some(_) => return Err(ApiError::NotFound("run")),
+        None => (app.shelf.log(&id).await?, None),
+    };
+    if log.is_ended() && after >= log.newest() {
+        // Tells an EventSource not to connect again.
+        return Ok(StatusCode::NO_CONTENT.into_response());
+    }
+    if app.metrics.streams.get() >= STREAMS {
+        return Err(ApiError::Full(format!("{STREAMS} event streams are open. Close a page of the lab and reload.")));
+    }
+    let reader = Reader {
+        log,
+        after,
+        _open: Open::new(&app.metrics.streams),
+        _watching: watching,
+        sent: app.metrics.events_sent.clone(),
+        shutdown: app.shutdown.clone(),
+    };
+    Ok(Sse::new(reader.stream()).keep_alive(KeepAlive::new().interval(KEEP_ALIVE)).into_response())
+}
+
+/// Counts a stream as long as it is kept.
+struct Open(Gauge);
+
+impl Open {
+    fn new(gauge: &Gauge) -> Self {
+        gauge.inc();
+        Open(gauge.clone())
+    }
+}
+
+impl Drop for Open {
+    fn drop(&mut self) {
+        self.0.dec();
+    }
+}
+
+/// One reader of one log.
+struct Reader {
+    log: Arc<Log>,
+    after: u64,
+    /// Dropped with the stream, whichever way it ends.
+    _open: Open,
+    _watching: Option<Watching>,
+    sent: prometheus_client::metrics::counter::Counter,
+    shutdown: CancellationToken,
+}
+
+impl Reader {
+    fn stream(self) -> impl Stream<Item = Result<Message, Infallible>> {
+        futures_util::stream::unfold(self, |mut reader| async move {
+            let message = reader.next().await?;
+            Some((Ok(message), reader))
+        })
+    }
+
+    /// The next message; `None` when the run or the server ended.
+    async fn next(&mut self) -> Option<Message> {
+        loop {
+            let mut changed = self.log.changed();
+            let page = self.log.page(self.after, BATCH);
+            if let Some(last) = page.last() {
+                self.after = last.seq;
+                self.sent.inc_by(page.len() as u64);
+                let events: Vec<&locks::event::Event> = page.iter().map(Arc::as_ref).collect();
+                let message = Message::default().event("events").id(self.after.to_string()).json_data(&events);
+                return message.inspect_err(|error| tracing::error!(%error, "an event cannot be written")).ok();
+            }
+            if self.log.is_ended() {
+                return None;
+            }
+            tokio::select! {
+                () = self.shutdown.cancelled() => return None,
+                changed = changed.changed() => changed.ok()?,
+            }
+        }
+    }
+}

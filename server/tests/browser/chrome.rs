@@ -1,0 +1,178 @@
+//! A headless Chromium of a test's own, driven through its own chromedriver. Whatever the page writes to
+//! the console is read back: any error there fails the test.
+
+use std::io::{BufRead, BufReader};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use fantoccini::wd::WebDriverCompatibleCommand;
+use fantoccini::{Client, ClientBuilder};
+use hyper_util::client::legacy::connect::HttpConnector;
+use serde_json::{Value, json};
+
+/// How long a page may take to show what is asked for.
+pub const PATIENCE: Duration = Duration::from_secs(20);
+
+/// A browser window.
+pub struct Chrome {
+    pub client: Client,
+    driver: Child,
+    _profile: tempfile::TempDir,
+}
+
+impl Chrome {
+    /// A window of that size.
+    pub async fn open(width: u32, height: u32) -> Chrome {
+        let profile = tempfile::tempdir().unwrap();
+        let mut driver = Command::new("chromedriver")
+            .arg("--port=0")
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null())
+            .spawn()
+            .expect("chromedriver (Debian: apt-get install chromium-driver)");
+        let port = port_of(&mut driver);
+        let arguments = [
+            "--headless".to_owned(),
+            "--no-sandbox".to_owned(),
+            "--disable-gpu".to_owned(),
+            "--disable-quic".to_owned(),
+            "--no-first-run".to_owned(),
+            "--disable-background-networking".to_owned(),
+            "--disable-component-update".to_owned(),
+            "--disable-sync".to_owned(),
+            "--disable-dev-shm-usage".to_owned(),
+            "--hide-scrollbars".to_owned(),
+            format!("--user-data-dir={}", profile.path().display()),
+        ];
+        let wanted = json!({
+            "browserName": "chrome",
+            "goog:chromeOptions": { "args": arguments },
+            "goog:loggingPrefs": { "browser": "ALL" },
+        });
+        let Value::Object(wanted) = wanted else { unreachable!() };
+        let client = ClientBuilder::new(HttpConnector::new())
+            .capabilities(wanted)
+            .connect(&format!("http://127.0.0.1:{port}"))
+            .await
+            .expect("a browser session");
+        let chrome = Chrome { client, driver, _profile: profile };
+        chrome.resize(width, height).await;
+        chrome
+    }
+
+    /// Make the *page* that large: a window has borders, and a narrow one is refused without this.
+    pub async fn resize(&self, width: u32, height: u32) {
+        let narrow = width < 500;
+        let metrics = json!({ "width": width, "height": height, "deviceScaleFactor": 1, "mobile": narrow });
+        self.devtools("Emulation.setDeviceMetricsOverride", metrics).await;
+    }
+
+    /// Light or dark, as the system would say.
+    pub async fn prefer(&self, scheme: &str) {
+        let features = json!({ "features": [{ "name": "prefers-color-scheme", "value": scheme }] });
+        self.devtools("Emulation.setEmulatedMedia", features).await;
+    }
+
+    async fn devtools(&self, command: &str, params: Value) {
+        let body = json!({ "cmd": command, "params": params });
+        self.client.issue_cmd(Vendor { path: "goog/cdp/execute", body }).await.expect(command);
+    }
+
+    /// Run a script in the page: the body of a function, with `return`.
+    pub async fn script(&self, body: &str) -> Value {
+        self.client.execute(body, Vec::new()).await.expect(body)
+    }
+
+    /// Wait until a script's answer is true.
+    pub async fn until(&self, what: &str, condition: &str) {
+        self.until_within(PATIENCE, what, condition).await;
+    }
+
+    /// The same, with a limit of one's own.
+    pub async fn until_within(&self, limit: Duration, what: &str, condition: &str) {
+        // The page itself waits, looking at each frame; WebDriver only has to be patient.
+        let script = format!(
+            "const done = arguments[arguments.length - 1], end = performance.now() + {};
+             const look = () => {{
+               let now; try {{ now = (() => {{ {condition} }})(); }} catch (e) {{ now = false; }}
+               if (now || performance.now() > end) done(!!now); else requestAnimationFrame(look);
+             }}; look();",
+            limit.as_millis()
+        );
+        let timeouts = fantoccini::wd::TimeoutConfiguration::new(Some(limit * 2), None, None);
+        self.client.update_timeouts(timeouts).await.expect("timeouts");
+        let came = self.client.execute_async(&script, Vec::new()).await.expect(what);
+        if came != Value::Bool(true) {
+            self.keep("failed").await;
+            panic!("{what}: not within {limit:?}\n{}", self.console().await.join("\n"));
+        }
+    }
+
+    /// Keep a picture of the page where the environment says so (`AEGIS_SHOTS`).
+    pub async fn keep(&self, name: &str) {
+        let Some(folder) = std::env::var_os("AEGIS_SHOTS").map(PathBuf::from) else { return };
+        let picture = self.client.screenshot().await.expect("a picture");
+        std::fs::create_dir_all(&folder).unwrap();
+        std::fs::write(Path::new(&folder).join(format!("{name}.png")), picture).unwrap();
+    }
+
+    /// Everything written to the console since this was last asked.
+    pub async fn console(&self) -> Vec<String> {
+        let log = self.client.issue_cmd(Vendor { path: "se/log", body: json!({ "type": "browser" }) }).await.unwrap();
+        log.as_array().into_iter().flatten().map(|line| format!("{} {}", line["level"], line["message"])).collect()
+    }
+
+    /// Fail if the console has an error, then close.
+    pub async fn close(mut self) {
+        let errors: Vec<String> =
+            self.console().await.into_iter().filter(|line| line.contains("SEVERE") || line.contains("panicked")).collect();
+        self.client.clone().close().await.unwrap();
+        let _ = self.driver.kill();
+        let _ = self.driver.wait();
+        assert!(errors.is_empty(), "the console has errors:\n{}", errors.join("\n"));
+    }
+}
+
+impl Drop for Chrome {
+    fn drop(&mut self) {
+        // After a panic: chromedriver takes its browser with it on SIGTERM.
+        if let Ok(pid) = i32::try_from(self.driver.id()) {
+            let _ = nix::sys::signal::kill(nix::unistd::Pid::from_raw(pid), nix::sys::signal::Signal::SIGTERM);
+        }
+        let _ = self.driver.wait();
+    }
+}
+
+/// The port that chromedriver chose, as it says itself.
+fn port_of(driver: &mut Child) -> u16 {
+    let began = Instant::now();
+    let lines = BufReader::new(driver.stdout.take().unwrap()).lines();
+    for line in lines.map_while(Result::ok) {
+        if let Some((_, port)) = line.rsplit_once("on port ")
+            && let Ok(port) = port.trim_end_matches('.').parse()
+        {
+            return port;
+        }
+        assert!(began.elapsed() < PATIENCE, "chromedriver says no port");
+    }
+    panic!("chromedriver ended");
+}
+
+/// A command of Chromium's driver that the standard does not have.
+#[derive(Debug)]
+struct Vendor {
+    path: &'static str,
+    body: Value,
+}
+
+impl WebDriverCompatibleCommand for Vendor {
+    fn endpoint(&self, base: &url::Url, session: Option<&str>) -> Result<url::Url, url::ParseError> {
+        base.join(&format!("session/{}/{}", session.unwrap_or_default(), self.path))
+    }
+
+    fn method_and_body(&self, _: &url::Url) -> (axum::http::Method, Option<String>) {
+        (axum::http::Method::POST, Some(self.body.to_string()))
+    }
+}
