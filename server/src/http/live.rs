@@ -13,6 +13,7 @@ use super::App;
 use super::learner::Learner;
 use super::problem::ApiError;
 use crate::run::ActError;
+use crate::run::live::OpenError;
 
 /// Routes of this module.
 pub fn router() -> Router<App> {
@@ -26,7 +27,8 @@ async fn act(
     learner: Learner,
     Json(body): Json<Value>,
 ) -> Result<(StatusCode, Json<Value>), ApiError> {
-    let live = app.sessions.get(&id).filter(|live| live.owner() == learner.0).ok_or(ApiError::NotFound("live session"))?;
+    let live =
+        app.sessions.get(&id).filter(|live| live.owner() == learner.0).ok_or(ApiError::NotFound("live session"))?;
     let action = Action::read_json(&body).map_err(|problem| ApiError::Bad(problem.to_string()))?;
     let step = live.act(action).await?;
     Ok((StatusCode::ACCEPTED, Json(json!({ "step": step }))))
@@ -38,6 +40,15 @@ impl From<ActError> for ApiError {
             ActError::BadValue(_) | ActError::NotSupported { .. } => ApiError::Bad(error.to_string()),
             _ if error.whose() == Whose::Lab => ApiError::lab(error),
             _ => ApiError::Conflict(error.to_string()),
+        }
+    }
+}
+
+impl From<OpenError> for ApiError {
+    fn from(error: OpenError) -> Self {
+        match error {
+            OpenError::Full { .. } => ApiError::Full(error.to_string()),
+            OpenError::Lab(_) => ApiError::lab(error),
         }
     }
 }

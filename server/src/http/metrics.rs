@@ -60,9 +60,8 @@ pub async fn show(State(app): State<App>) -> Response {
     app.metrics.sessions.set(app.sessions.count() as i64);
     let mut text = String::new();
     match encode(&mut text, &app.metrics.registry) {
-        Ok(()) => {
-            ([(header::CONTENT_TYPE, "application/openmetrics-text; version=1.0.0; charset=utf-8")], text).into_response()
-        }
+        Ok(()) => ([(header::CONTENT_TYPE, "application/openmetrics-text; version=1.0.0; charset=utf-8")], text)
+            .into_response(),
         Err(error) => super::problem::ApiError::lab(error).into_response(),
     }
 }

@@ -24,7 +24,10 @@ use crate::run::log::Log;
 pub fn router(app: &App) -> Router<App> {
     let routes = generate_route_list(app::App);
     let handler = |State(app): State<App>, learner: Learner, request: Request| render(app, learner, request);
-    Router::new().leptos_routes_with_handler(routes, axum::routing::get(handler.clone())).fallback(handler).with_state(app.clone())
+    Router::new()
+        .leptos_routes_with_handler(routes, axum::routing::get(handler.clone()))
+        .fallback(handler)
+        .with_state(app.clone())
 }
 
 /// Render one page for one learner.

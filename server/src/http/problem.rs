@@ -36,7 +36,8 @@ impl ApiError {
         ApiError::Lab(cause.into())
     }
 
-    fn parts(&self) -> (StatusCode, &'static str, Whose) {
+    /// Status, title, whose fault.
+    pub fn parts(&self) -> (StatusCode, &'static str, Whose) {
         match self {
             ApiError::Forbidden(_) => (StatusCode::FORBIDDEN, "Refused", Whose::Yours),
             ApiError::NotFound(_) => (StatusCode::NOT_FOUND, "Not found", Whose::Yours),

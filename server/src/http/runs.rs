@@ -3,15 +3,14 @@
 
 use std::sync::Arc;
 
+use axum::Json;
 use axum::Router;
-use axum::extract::{DefaultBodyLimit, Path, Query, State};
-use axum::http::{StatusCode, header};
+use axum::extract::{Path, Query, State};
+use axum::http::header;
 use axum::response::{IntoResponse, Response};
-use axum::routing::{get, post};
-use axum::{Json, body::Bytes};
+use axum::routing::get;
 use locks::event::Event;
 use serde::Deserialize;
-use serde_json::{Value, json};
 
 use super::App;
 use super::learner::Learner;
@@ -30,8 +29,6 @@ pub fn router() -> Router<App> {
         .route("/api/runs", get(list))
         .route("/api/runs/{id}/log", get(log))
         .route("/api/runs/{id}/scenario", get(scenario))
-        .route("/api/runs/{id}/export", get(export))
-        .route("/api/runs/import", post(import).layer(DefaultBodyLimit::max(IMPORT_LIMIT)))
 }
 
 /// The log that this learner may read under this number.

@@ -1,12 +1,27 @@
-//! `aegis serve`: opens the lab, binds the address, serves until told to end.
+//! `aegis serve`: opens the lab, binds the address, serves until told to end, and ends in order: streams
+//! first, then sessions, then stores.
 
-use std::net::IpAddr;
+use std::io;
+use std::net::{IpAddr, SocketAddr};
 use std::path::PathBuf;
 use std::process::ExitCode;
+use std::sync::Arc;
+use std::time::Duration;
 
 use clap::Args as ClapArgs;
+use leptos::prelude::LeptosOptions;
+use tokio::net::TcpListener;
+use tokio::signal::unix::{SignalKind, signal};
+use tokio_util::sync::CancellationToken;
 
+use super::problem::Causes;
+use super::{App, metrics, origin, router};
+use crate::run::live::{Limits, Sessions};
+use crate::run::shelf::Shelf;
 use crate::say;
+
+/// How long open requests may go on once the server is to end.
+const DRAIN: Duration = Duration::from_secs(5);
 
 /// Options of `aegis serve`.
 #[derive(Clone, Debug, ClapArgs)]
@@ -20,10 +35,116 @@ pub struct Args {
     /// Folder for the lab's data.
     #[arg(long, env = "AEGIS_DATA_DIR")]
     pub data_dir: Option<PathBuf>,
+    /// Further host names that the lab goes by, separated by commas.
+    #[arg(long, env = "AEGIS_ALLOWED_HOSTS", value_delimiter = ',')]
+    pub allowed_hosts: Vec<String>,
+    /// Folder of what the browser loads.
+    #[arg(long, env = "LEPTOS_SITE_ROOT", default_value = "target/site", hide = true)]
+    pub site_root: String,
+}
+
+/// Why the lab does not serve.
+#[derive(Debug, thiserror::Error)]
+enum ServeError {
+    #[error("port {port} of {host} is in use; stop what uses it, or choose another: --port")]
+    PortInUse { host: IpAddr, port: u16 },
+    #[error("cannot listen on {host}:{port}")]
+    Listen {
+        host: IpAddr,
+        port: u16,
+        #[source]
+        cause: io::Error,
+    },
+    #[error("the server failed")]
+    Io(#[from] io::Error),
 }
 
 /// Serve, and say how it ended.
 pub fn main(args: Args) -> ExitCode {
-    say::error(format_args!("nothing to serve yet on {}:{}", args.host, args.port));
-    ExitCode::FAILURE
+    let runtime = match tokio::runtime::Builder::new_multi_thread().enable_all().build() {
+        Ok(runtime) => runtime,
+        Err(error) => {
+            say::error(format_args!("no threads to serve with: {error}"));
+            return ExitCode::FAILURE;
+        }
+    };
+    match runtime.block_on(serve(args)) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            say::error(Causes(&error));
+            ExitCode::FAILURE
+        }
+    }
+}
+
+async fn serve(args: Args) -> Result<(), ServeError> {
+    // Bound first: a busy port is worth saying before any store is started.
+    let listener = bind(args.host, args.port).await?;
+    let address = listener.local_addr()?;
+    let shutdown = CancellationToken::new();
+    tokio::spawn(until_told(shutdown.clone()));
+
+    let sessions = Arc::new(Sessions::new(PathBuf::new(), Limits::default()));
+    let leptos = LeptosOptions::builder()
+        .output_name("aegis")
+        .site_root(args.site_root)
+        .site_pkg_dir("pkg")
+        .site_addr(address)
+        .build();
+    let app = App {
+        names: Arc::new(origin::Names::new(args.host, &args.allowed_hosts)),
+        sessions: sessions.clone(),
+        shelf: Shelf::default(),
+        leptos,
+        shutdown: shutdown.clone(),
+        metrics: Arc::new(metrics::Metrics::new()),
+    };
+    say::line(format_args!("Aegis is at {}", url(address)));
+
+    let service = router(app).into_make_service_with_connect_info::<SocketAddr>();
+    let ends = shutdown.clone();
+    let server = axum::serve(listener, service).with_graceful_shutdown(async move { ends.cancelled().await });
+    tokio::select! {
+        served = server.into_future() => served?,
+        () = async { shutdown.cancelled().await; tokio::time::sleep(DRAIN).await } => {
+            tracing::warn!("requests were still open after {DRAIN:?}");
+        }
+    }
+    sessions.close_all().await;
+    Ok(())
+}
+
+async fn bind(host: IpAddr, port: u16) -> Result<TcpListener, ServeError> {
+    TcpListener::bind((host, port)).await.map_err(|cause| match cause.kind() {
+        io::ErrorKind::AddrInUse => ServeError::PortInUse { host, port },
+        _ => ServeError::Listen { host, port, cause },
+    })
+}
+
+/// The address as a person opens it.
+fn url(address: SocketAddr) -> String {
+    let ip = address.ip();
+    if ip.is_loopback() || ip.is_unspecified() {
+        format!("http://localhost:{}", address.port())
+    } else {
+        format!("http://{address}")
+    }
+}
+
+/// Ends on SIGINT or SIGTERM; a second one ends the process at once, and the warden cleans up.
+async fn until_told(shutdown: CancellationToken) {
+    let told = async || {
+        let (mut interrupt, mut terminate) = (signal(SignalKind::interrupt())?, signal(SignalKind::terminate())?);
+        tokio::select! { _ = interrupt.recv() => {}, _ = terminate.recv() => {} }
+        io::Result::Ok(())
+    };
+    if let Err(error) = told().await {
+        tracing::error!(%error, "signals cannot be heard");
+        return;
+    }
+    say::line("Stopping ...");
+    shutdown.cancel();
+    if told().await.is_ok() {
+        std::process::exit(130);
+    }
 }

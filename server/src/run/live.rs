@@ -91,6 +91,11 @@ impl Sessions {
         self.open.lock().unwrap_or_else(PoisonError::into_inner).values().find(|live| live.id() == id).cloned()
     }
 
+    /// How many go on.
+    pub fn count(&self) -> usize {
+        self.open.lock().unwrap_or_else(PoisonError::into_inner).len()
+    }
+
     /// End all of them, before the server ends.
     pub async fn close_all(&self) {
         let all: Vec<_> = self.open.lock().unwrap_or_else(PoisonError::into_inner).values().cloned().collect();

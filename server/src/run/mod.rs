@@ -15,6 +15,7 @@ pub mod error;
 pub mod live;
 pub mod log;
 pub mod script;
+pub mod shelf;
 pub mod standing;
 
 pub use error::ActError;

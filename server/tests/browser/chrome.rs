@@ -126,8 +126,12 @@ impl Chrome {
 
     /// Fail if the console has an error, then close.
     pub async fn close(mut self) {
-        let errors: Vec<String> =
-            self.console().await.into_iter().filter(|line| line.contains("SEVERE") || line.contains("panicked")).collect();
+        let errors: Vec<String> = self
+            .console()
+            .await
+            .into_iter()
+            .filter(|line| line.contains("SEVERE") || line.contains("panicked"))
+            .collect();
         self.client.clone().close().await.unwrap();
         let _ = self.driver.kill();
         let _ = self.driver.wait();
