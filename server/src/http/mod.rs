@@ -73,8 +73,13 @@ impl FromRef<App> for LeptosOptions {
 
 /// All routes.
 fn router(app: App) -> Router {
-    let site = std::path::PathBuf::from(app.leptos.site_root.as_ref());
-    let pkg = ServeDir::new(site.join(app.leptos.site_pkg_dir.as_ref())).precompressed_br().precompressed_gzip();
+    // What the browser loads lies in the site's folder; every other path is a page, or none.
+    let site = ServeDir::new(app.leptos.site_root.as_ref())
+        .append_index_html_on_directories(false)
+        .precompressed_br()
+        .precompressed_gzip()
+        .call_fallback_on_method_not_allowed(true)
+        .fallback(pages::fallback(&app));
     let uncompressed = SizeAbove::new(512)
         .and(NotForContentType::new("text/event-stream"))
         .and(NotForContentType::new("application/wasm"));
@@ -90,11 +95,11 @@ fn router(app: App) -> Router {
         .merge(sse::router())
         .route("/healthz", get(health))
         .route("/metrics", get(metrics::show))
-        .nest_service("/pkg", pkg)
+        .fallback_service(site)
         .layer(DefaultBodyLimit::max(BODY_LIMIT))
         .layer(from_fn(learner::know))
-        .layer(from_fn(headers::add))
         .layer(from_fn_with_state(app.clone(), origin::check))
+        .layer(from_fn(headers::add))
         .layer(from_fn_with_state(app.clone(), metrics::count))
         .layer(CatchPanicLayer::new())
         .layer(TraceLayer::new_for_http())

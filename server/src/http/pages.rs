@@ -9,6 +9,7 @@ use axum::Router;
 use axum::extract::{Request, State};
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::Response;
+use axum::routing::{MethodRouter, get};
 use leptos::nonce::use_nonce;
 use leptos::prelude::{expect_context, provide_context};
 use leptos_axum::{LeptosRoutes, ResponseOptions, generate_route_list};
@@ -22,12 +23,16 @@ use crate::run::log::Log;
 
 /// All pages that `app` has.
 pub fn router(app: &App) -> Router<App> {
-    let routes = generate_route_list(app::App);
-    let handler = |State(app): State<App>, learner: Learner, request: Request| render(app, learner, request);
-    Router::new()
-        .leptos_routes_with_handler(routes, axum::routing::get(handler.clone()))
-        .fallback(handler)
-        .with_state(app.clone())
+    Router::new().leptos_routes_with_handler(generate_route_list(app::App), get(page)).with_state(app.clone())
+}
+
+/// The page that says that there is no such page.
+pub fn fallback(app: &App) -> MethodRouter {
+    get(page).with_state(app.clone())
+}
+
+async fn page(State(app): State<App>, learner: Learner, request: Request) -> Response {
+    render(app, learner, request).await
 }
 
 /// Render one page for one learner.

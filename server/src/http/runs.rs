@@ -20,8 +20,6 @@ use crate::run::script;
 
 /// Most events of one page.
 const PAGE: usize = 5_000;
-/// Longest file that can be imported, in bytes: a full segment with room to spare.
-const IMPORT_LIMIT: usize = 64 * 1024 * 1024;
 
 /// Routes of this module.
 pub fn router() -> Router<App> {
