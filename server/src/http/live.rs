@@ -4,10 +4,14 @@ use axum::Json;
 use axum::Router;
 use axum::extract::{Path, State};
 use axum::http::StatusCode;
+use axum::response::{IntoResponse, Response};
 use axum::routing::post;
 use locks::action::Action;
 use locks::event::Whose;
 use serde_json::{Value, json};
+use tower_governor::GovernorError;
+use tower_governor::GovernorLayer;
+use tower_governor::governor::GovernorConfigBuilder;
 
 use super::App;
 use super::learner::Learner;
@@ -15,9 +19,25 @@ use super::problem::ApiError;
 use crate::run::ActError;
 use crate::run::live::OpenError;
 
+/// So many actions a second from one address, and so many at once.
+const PER_SECOND: u64 = 20;
+const BURST: u32 = 60;
+
 /// Routes of this module.
 pub fn router() -> Router<App> {
-    Router::new().route("/api/runs/{id}/actions", post(act))
+    let limit = GovernorConfigBuilder::default().per_millisecond(1000 / PER_SECOND).burst_size(BURST).finish();
+    let routes = Router::new().route("/api/runs/{id}/actions", post(act));
+    match limit {
+        Some(limit) => routes.layer(GovernorLayer::new(limit).error_handler(too_many)),
+        None => routes,
+    }
+}
+
+fn too_many(error: GovernorError) -> Response {
+    match error {
+        GovernorError::TooManyRequests { .. } => ApiError::TooMany.into_response(),
+        error => ApiError::lab(error).into_response(),
+    }
 }
 
 /// Do one action; answers when it is done, with the number of its step.

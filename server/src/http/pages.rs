@@ -28,21 +28,25 @@ pub fn router(app: &App) -> Router<App> {
 
 /// The page that says that there is no such page.
 pub fn fallback(app: &App) -> MethodRouter {
-    get(page).with_state(app.clone())
+    get(no_page).with_state(app.clone())
 }
 
 async fn page(State(app): State<App>, learner: Learner, request: Request) -> Response {
-    render(app, learner, request).await
+    render(app, learner, request, StatusCode::OK).await
+}
+
+async fn no_page(State(app): State<App>, learner: Learner, request: Request) -> Response {
+    render(app, learner, request, StatusCode::NOT_FOUND).await
 }
 
 /// Render one page for one learner.
-async fn render(app: App, learner: Learner, request: Request) -> Response {
+async fn render(app: App, learner: Learner, request: Request, status: StatusCode) -> Response {
     let options = app.leptos.clone();
     let given = {
         let app = app.clone();
         move || {
             provide_context(SharedLoader(Arc::new(Pages { app: app.clone(), learner: learner.clone() })));
-            set_policy();
+            set_headers(status);
         }
     };
     let handler = leptos_axum::render_app_to_stream_with_context(given, move || app::shell(options.clone()));
@@ -50,10 +54,14 @@ async fn render(app: App, learner: Learner, request: Request) -> Response {
 }
 
 /// The page's policy names the nonce of this rendering.
-fn set_policy() {
-    let Some(nonce) = use_nonce() else { return };
-    if let Ok(policy) = HeaderValue::from_str(&page_policy(&nonce)) {
-        expect_context::<ResponseOptions>().insert_header(header::CONTENT_SECURITY_POLICY, policy);
+fn set_headers(status: StatusCode) {
+    let response = expect_context::<ResponseOptions>();
+    if status != StatusCode::OK {
+        response.set_status(status);
+    }
+    let policy = use_nonce().and_then(|nonce| HeaderValue::from_str(&page_policy(&nonce)).ok());
+    if let Some(policy) = policy {
+        response.insert_header(header::CONTENT_SECURITY_POLICY, policy);
     }
 }
 

@@ -22,6 +22,9 @@ pub enum ApiError {
     /// It cannot be done in the present state.
     #[error("{0}")]
     Conflict(String),
+    /// Faster than anybody clicks.
+    #[error("That was too much at once. Wait a second, then go on.")]
+    TooMany,
     /// All places are taken.
     #[error("{0}")]
     Full(String),
@@ -43,6 +46,7 @@ impl ApiError {
             ApiError::NotFound(_) => (StatusCode::NOT_FOUND, "Not found", Whose::Yours),
             ApiError::Bad(_) => (StatusCode::UNPROCESSABLE_ENTITY, "Not understood", Whose::Yours),
             ApiError::Conflict(_) => (StatusCode::CONFLICT, "Not possible now", Whose::Yours),
+            ApiError::TooMany => (StatusCode::TOO_MANY_REQUESTS, "Too fast", Whose::Yours),
             ApiError::Full(_) => (StatusCode::SERVICE_UNAVAILABLE, "All places are taken", Whose::Lab),
             ApiError::Lab(_) => (StatusCode::INTERNAL_SERVER_ERROR, "The lab failed", Whose::Lab),
         }
