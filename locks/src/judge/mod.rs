@@ -1,12 +1,109 @@
 //! The judge: a fold of the event log into a verdict. It counts what is certain and lists what is
 //! undecided apart; it never looks at anything but the log.
+//!
+//! Events are pushed in order of arrival and judged in order of time. [`facts`] gathers what was said, and
+//! each kind of finding has a file of its own that looks at the facts. Asking for a verdict costs time in
+//! the number of attempts, not of events.
+//!
+//! ```
+//! use locks::event::{EndReason, Event, Kind, Source};
+//! use locks::judge::Judge;
+//!
+//! let mut judge = Judge::default();
+//! assert!(judge.verdict().provisional);
+//! let kind = Kind::Ended { why: EndReason::Done };
+//! judge.push(&Event { seq: 1, at_us: 10, until_us: None, source: Source::Runner, kind });
+//! assert!(!judge.verdict().provisional);
+//! assert!(judge.verdict().overlaps.is_empty());
+//! ```
+
+mod effects;
+mod facts;
+mod foreign;
+mod outcomes;
+mod overlap;
+mod stale;
+mod takeover;
 
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use crate::ids::Slot;
+use crate::event::Event;
+use crate::ids::{AttemptId, Slot};
 use crate::machine::Outcome;
+use facts::{Attempt, Facts, Grant};
+
+/// The fold. A clone of it is a checkpoint.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Judge {
+    facts: Facts,
+}
+
+impl Judge {
+    /// Take the next event, in order of arrival.
+    pub fn push(&mut self, event: &Event) {
+        self.facts.take(event);
+    }
+
+    /// What is found so far; provisional until the run has ended.
+    pub fn verdict(&self) -> Verdict {
+        self.verdict_since(0)
+    }
+
+    /// The same for attempts that became due at or after that time, in microseconds: since the strategy was
+    /// last changed, say.
+    pub fn verdict_since(&self, from_us: u64) -> Verdict {
+        let view = View { facts: &self.facts, from_us };
+        Verdict {
+            provisional: self.facts.ended.is_none(),
+            overlaps: overlap::find(&view),
+            effects_per_slot: effects::count(&view),
+            stale_effects: stale::find(&view),
+            foreign_releases: foreign::find(&view),
+            takeover_ms: takeover::measure(&view),
+            missed_slots: outcomes::missed(&view),
+            outcomes: outcomes::list(&view),
+        }
+    }
+}
+
+/// The facts, and from when on they count.
+struct View<'a> {
+    facts: &'a Facts,
+    from_us: u64,
+}
+
+impl<'a> View<'a> {
+    /// The attempts that count.
+    fn attempts(&self) -> impl Iterator<Item = (&'a AttemptId, &'a Attempt)> {
+        let from_us = self.from_us;
+        self.facts.attempts.iter().filter(move |(_, attempt)| attempt.began_us >= from_us)
+    }
+
+    fn counts(&self, id: &AttemptId) -> bool {
+        self.facts.attempts.get(id).is_none_or(|attempt| attempt.began_us >= self.from_us)
+    }
+
+    /// All grants of each lock, in order of time; also those that do not count by themselves.
+    fn grants(&self) -> BTreeMap<&'a str, Vec<(&'a AttemptId, &'a Attempt, &'a Grant)>> {
+        let mut grants: BTreeMap<&str, Vec<_>> = BTreeMap::new();
+        for (id, attempt) in &self.facts.attempts {
+            if let (Some(lock), Some(grant)) = (&attempt.lock, &attempt.granted) {
+                grants.entry(lock).or_default().push((id, attempt, grant));
+            }
+        }
+        grants
+            .values_mut()
+            .for_each(|of_lock| of_lock.sort_by_key(|(_, _, grant)| (grant.stamp.at_us, grant.stamp.seq)));
+        grants
+    }
+}
+
+/// Two attempts as people call them: by replica, or in full if it is the same one.
+fn names(a: &AttemptId, b: &AttemptId) -> (String, String) {
+    if a.replica == b.replica { (a.to_string(), b.to_string()) } else { (a.replica.clone(), b.replica.clone()) }
+}
 
 /// What the judge found. While a run goes on it is provisional.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -39,7 +136,7 @@ impl Verdict {
 /// One thing that the judge found, with the events that prove it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Finding {
-    /// Numbers of the events.
+    /// Numbers of the events that prove it, in order of time; the last one completes the proof.
     pub events: Vec<u64>,
     /// Certain, or undecided because intervals overlap.
     pub certain: bool,

@@ -1,0 +1,281 @@
+//! What the log says, gathered as it arrives: one entry an attempt, a process, an accepted effect, a fault.
+//! Nothing is judged here. Events arrive in any order of time (a stopped replica's come seconds late), so
+//! facts are kept by what they are about and never by what came before them.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use crate::action::Direction;
+use crate::event::{EffectAnswer, Event, Fault, Kind, Param, ProcessName, ProcessState, Reply, Source};
+use crate::ids::{AttemptId, CommandId, LockName, SinkName, Slot};
+use crate::machine::Outcome;
+
+/// An event's number and its time: a point, or the interval that is all its source knows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Stamp {
+    pub seq: u64,
+    pub at_us: u64,
+    pub until_us: u64,
+}
+
+impl Stamp {
+    fn of(event: &Event) -> Stamp {
+        Stamp { seq: event.seq, at_us: event.at_us, until_us: event.until_us.unwrap_or(event.at_us) }
+    }
+
+    /// Certainly before that other one?
+    pub fn is_before(&self, other: &Stamp) -> bool {
+        self.until_us < other.at_us
+    }
+
+    /// Perhaps before that other one?
+    pub fn may_be_before(&self, other: &Stamp) -> bool {
+        self.at_us < other.until_us
+    }
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(super) struct Grant {
+    pub stamp: Stamp,
+    pub epoch: Option<u64>,
+}
+
+/// A renewal or a release.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub(super) struct Command {
+    pub name: String,
+    pub sent: Option<Stamp>,
+    /// The link passed it on to the store.
+    pub passed: Option<Stamp>,
+    pub answered: Option<Stamp>,
+    /// The store says that it took effect.
+    pub took: bool,
+}
+
+impl Command {
+    /// When the store can have executed it: the link's stamp, or between asking and answering.
+    pub fn executed(&self) -> Option<Stamp> {
+        self.passed.or_else(|| {
+            let (sent, answered) = (self.sent?, self.answered?);
+            Some(Stamp { seq: sent.seq, at_us: sent.at_us, until_us: answered.until_us })
+        })
+    }
+}
+
+/// One attempt.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub(super) struct Attempt {
+    /// Time of its earliest event.
+    pub began_us: u64,
+    pub slot: Option<Slot>,
+    pub lock: Option<LockName>,
+    pub granted: Option<Grant>,
+    /// Until when the replica trusted its grant, extensions included; `None`: no expiry.
+    pub trusted_until_us: Option<u64>,
+    pub entered: Option<Stamp>,
+    pub left: Option<Stamp>,
+    pub finished: Option<(Outcome, Stamp)>,
+    /// It waits at a gate.
+    pub at_gate: bool,
+    pub commands: BTreeMap<CommandId, Command>,
+}
+
+impl Attempt {
+    /// When the store last executed a release of it that took effect.
+    pub fn released(&self) -> Option<Stamp> {
+        let took = self.commands.values().filter(|command| command.took && command.name == "release");
+        took.filter_map(Command::executed).max_by_key(|stamp| stamp.at_us)
+    }
+}
+
+/// One process of a replica.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub(super) struct Process {
+    pub started: Option<Stamp>,
+    pub gone: Option<Stamp>,
+    pub stopped: bool,
+    /// Time of the latest event that it wrote.
+    pub heard_us: u64,
+}
+
+/// An accepted effect.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(super) struct Accepted {
+    pub stamp: Stamp,
+    pub sink: SinkName,
+    pub attempt: AttemptId,
+    pub lock: LockName,
+    pub slot: Slot,
+    pub epoch: Option<u64>,
+}
+
+/// A fault on a replica.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(super) struct Struck {
+    pub stamp: Stamp,
+    pub replica: String,
+}
+
+/// Everything that the judge needs from a log.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub(super) struct Facts {
+    /// The latest time in the log.
+    pub now_us: u64,
+    pub ended: Option<Stamp>,
+    pub attempts: BTreeMap<AttemptId, Attempt>,
+    /// By `A.1`: replica and incarnation.
+    processes: BTreeMap<String, Process>,
+    pub accepted: Vec<Accepted>,
+    pub faults: Vec<Struck>,
+    /// Slots that `fire` gave out, and when.
+    pub fired: BTreeMap<Slot, u64>,
+}
+
+impl Facts {
+    pub fn process(&self, replica: &str, incarnation: u32) -> Option<&Process> {
+        self.processes.get(&process_key(replica, incarnation))
+    }
+
+    pub fn process_of(&self, attempt: &AttemptId) -> Option<&Process> {
+        self.process(&attempt.replica, attempt.incarnation)
+    }
+
+    pub fn take(&mut self, event: &Event) {
+        self.now_us = self.now_us.max(event.at_us);
+        let stamp = Stamp::of(event);
+        if let Source::Replica { name, incarnation } = &event.source {
+            let heard_us = &mut self.process_mut(name, *incarnation).heard_us;
+            *heard_us = (*heard_us).max(event.at_us);
+        }
+        match &event.kind {
+            Kind::Ended { .. } => self.ended = Some(stamp),
+            Kind::SlotFired { slot, .. } => {
+                self.fired.insert(slot.clone(), event.at_us);
+            }
+            Kind::Process { process: ProcessName::Replica(name), incarnation, state, .. } => {
+                let process = self.process_mut(name, *incarnation);
+                match state {
+                    ProcessState::Started => process.started = Some(stamp),
+                    ProcessState::Stopped => process.stopped = true,
+                    ProcessState::Continued => process.stopped = false,
+                    ProcessState::Gone => process.gone = Some(stamp),
+                }
+            }
+            Kind::FaultBegan { what, .. } => {
+                if let Some(replica) = struck(what) {
+                    self.faults.push(Struck { stamp, replica: replica.to_owned() });
+                }
+            }
+            Kind::EffectSettled { attempt, lock, slot, epoch, answer: EffectAnswer::Accepted, .. } => {
+                let Source::Sink(sink) = event.source else { return };
+                let (attempt, lock, slot) = (attempt.clone(), lock.clone(), slot.clone());
+                self.accepted.push(Accepted { stamp, sink, attempt, lock, slot, epoch: *epoch });
+            }
+            kind => self.take_of_attempt(kind, stamp),
+        }
+    }
+
+    fn take_of_attempt(&mut self, kind: &Kind, stamp: Stamp) {
+        match kind {
+            Kind::SlotDue { attempt, slot, lock, .. } => {
+                let attempt = self.attempt_mut(attempt, stamp);
+                attempt.slot = Some(slot.clone());
+                attempt.lock = Some(lock.clone());
+            }
+            Kind::GateReached { attempt, .. } => self.attempt_mut(attempt, stamp).at_gate = true,
+            Kind::GatePassed { attempt, .. } => self.attempt_mut(attempt, stamp).at_gate = false,
+            Kind::Granted { attempt, lock, epoch, trusted_until_us, .. } => {
+                let attempt = self.attempt_mut(attempt, stamp);
+                attempt.lock = Some(lock.clone());
+                attempt.granted = Some(Grant { stamp, epoch: *epoch });
+                attempt.trusted_until_us = *trusted_until_us;
+            }
+            Kind::Extended { attempt, trusted_until_us } => {
+                self.attempt_mut(attempt, stamp).trusted_until_us = Some(*trusted_until_us);
+            }
+            Kind::Entered { attempt, lock, .. } => {
+                let attempt = self.attempt_mut(attempt, stamp);
+                attempt.lock = Some(lock.clone());
+                attempt.entered = Some(stamp);
+            }
+            Kind::Left { attempt, .. } => self.attempt_mut(attempt, stamp).left = Some(stamp),
+            Kind::Finished { attempt, slot, outcome, .. } => {
+                let attempt = self.attempt_mut(attempt, stamp);
+                attempt.slot = Some(slot.clone());
+                attempt.finished = Some((*outcome, stamp));
+            }
+            Kind::Sent { attempt: Some(attempt), command, .. } => {
+                if let Some(known) = self.command_mut(attempt, command.command, &command.name, stamp) {
+                    known.sent = Some(stamp);
+                }
+            }
+            Kind::Answered { attempt: Some(attempt), command, name, reply, .. } => {
+                if let Some(known) = self.command_mut(attempt, *command, name, stamp) {
+                    known.answered = Some(stamp);
+                    known.took = took_effect(reply);
+                }
+            }
+            Kind::LinkPassed {
+                attempt: Some(attempt),
+                command: Some(command),
+                name: Some(name),
+                direction: Direction::Request,
+                ..
+            } => {
+                if let Some(known) = self.command_mut(attempt, *command, name, stamp) {
+                    known.passed = Some(stamp);
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn attempt_mut(&mut self, id: &AttemptId, stamp: Stamp) -> &mut Attempt {
+        if !self.attempts.contains_key(id) {
+            self.attempts.insert(id.clone(), Attempt { began_us: stamp.at_us, ..Attempt::default() });
+        }
+        let attempt = self.attempts.entry(id.clone()).or_default();
+        attempt.began_us = attempt.began_us.min(stamp.at_us);
+        attempt
+    }
+
+    /// A command that may touch somebody else's grant: a renewal or a release.
+    fn command_mut(&mut self, id: &AttemptId, command: CommandId, name: &str, stamp: Stamp) -> Option<&mut Command> {
+        if name != "renew" && name != "release" {
+            return None;
+        }
+        let command = self.attempt_mut(id, stamp).commands.entry(command).or_default();
+        if command.name.is_empty() {
+            name.clone_into(&mut command.name);
+        }
+        Some(command)
+    }
+
+    fn process_mut(&mut self, replica: &str, incarnation: u32) -> &mut Process {
+        self.processes.entry(process_key(replica, incarnation)).or_default()
+    }
+}
+
+fn process_key(replica: &str, incarnation: u32) -> String {
+    format!("{replica}.{incarnation}")
+}
+
+/// The replica that a fault keeps from going on, if it is one of those.
+fn struck(fault: &Fault) -> Option<&str> {
+    match fault {
+        Fault::Pause { process: ProcessName::Replica(name) } | Fault::Kill { process: ProcessName::Replica(name) } => {
+            Some(name)
+        }
+        Fault::Cut { replica, .. } | Fault::Delay { replica, .. } | Fault::Hold { replica, .. } => Some(replica),
+        Fault::Pause { .. } | Fault::Kill { .. } | Fault::Clock { .. } => None,
+    }
+}
+
+fn took_effect(reply: &Reply) -> bool {
+    match reply {
+        Reply::Rows { affected, .. } => *affected > 0,
+        Reply::Redis(answer) => !matches!(answer, Param::Null | Param::Int(0) | Param::Bool(false)),
+        Reply::Busy | Reply::Refused { .. } | Reply::NotSent | Reply::Unknown => false,
+    }
+}

@@ -1,0 +1,70 @@
+//! How attempts ended, and slots of which nothing came.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::View;
+use crate::ids::{AttemptId, Slot};
+use crate::machine::Outcome;
+
+/// While a run goes on, further replicas may come with a slot for so long.
+const STRAGGLERS_US: u64 = 500_000;
+
+/// Per replica, its outcomes by slot; of one slot in the order of its attempts.
+pub(super) fn list(view: &View) -> BTreeMap<String, Vec<Outcome>> {
+    let mut of_replica: BTreeMap<&str, Vec<(i64, &Slot, &AttemptId, Outcome)>> = BTreeMap::new();
+    for (id, attempt) in view.attempts() {
+        let Some(slot) = &attempt.slot else { continue };
+        let outcome = attempt.finished.map_or(Outcome::Open, |(outcome, _)| outcome);
+        of_replica.entry(&id.replica).or_default().push((slot.fire_ms, slot, id, outcome));
+    }
+    let sorted = of_replica.into_iter().map(|(replica, mut attempts)| {
+        attempts.sort();
+        (replica.to_owned(), attempts.into_iter().map(|(_, _, _, outcome)| outcome).collect())
+    });
+    sorted.collect()
+}
+
+/// What is known of a slot's attempts.
+#[derive(Default)]
+struct Tries {
+    /// Its earliest event.
+    began_us: Option<u64>,
+    /// When the last attempt was over.
+    over_us: u64,
+    known: u32,
+    open: u32,
+}
+
+impl Tries {
+    fn began(&mut self, at_us: u64) {
+        self.began_us = Some(self.began_us.map_or(at_us, |began_us| began_us.min(at_us)));
+    }
+}
+
+/// Slots fired without an accepted effect, once no attempt at them can bring one.
+pub(super) fn missed(view: &View) -> Vec<Slot> {
+    let facts = view.facts;
+    let mut slots: BTreeMap<&Slot, Tries> = BTreeMap::new();
+    for (slot, at_us) in &facts.fired {
+        slots.entry(slot).or_default().began(*at_us);
+    }
+    for (id, attempt) in &facts.attempts {
+        let Some(slot) = &attempt.slot else { continue };
+        let tries = slots.entry(slot).or_default();
+        tries.began(attempt.began_us);
+        tries.known += 1;
+        let gone = facts.process_of(id).and_then(|process| process.gone);
+        match attempt.finished.map(|(_, finished)| finished).or(gone) {
+            Some(over) => tries.over_us = tries.over_us.max(over.at_us),
+            None => tries.open += 1,
+        }
+    }
+    let accepted: BTreeSet<&Slot> = facts.accepted.iter().map(|accepted| &accepted.slot).collect();
+    let hopeless = |tries: &Tries| {
+        tries.known > 0 && tries.open == 0 && tries.over_us.saturating_add(STRAGGLERS_US) <= facts.now_us
+    };
+    let missed = slots.into_iter().filter(|(slot, tries)| {
+        tries.began_us >= Some(view.from_us) && !accepted.contains(slot) && (facts.ended.is_some() || hopeless(tries))
+    });
+    missed.map(|(slot, _)| slot.clone()).collect()
+}
