@@ -1,9 +1,15 @@
 //! The lab behind the pages: warden, arenas, replicas, links, runs and HTTP. Binary `aegis`.
 
+pub mod arena;
 pub mod bank;
 pub mod clock;
+pub mod control;
+pub mod data_dir;
 pub mod http;
+pub mod lab;
 pub mod link;
 pub mod replica;
 pub mod run;
 pub mod say;
+pub mod stores;
+pub mod warden;

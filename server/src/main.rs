@@ -4,7 +4,7 @@
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
-use server::http;
+use server::{http, warden};
 use tracing_subscriber::EnvFilter;
 
 /// A teaching lab on distributed locks: real replicas, real stores, real faults, measured verdicts.
@@ -19,6 +19,9 @@ struct Cli {
 enum Command {
     /// Serve the lab's pages.
     Serve(http::serve::Args),
+    /// The parent of every store and replica; the server starts it.
+    #[command(hide = true)]
+    Warden,
 }
 
 fn main() -> ExitCode {
@@ -26,5 +29,6 @@ fn main() -> ExitCode {
     tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr).init();
     match Cli::parse().command {
         Command::Serve(args) => http::serve::main(args),
+        Command::Warden => warden::child::main(),
     }
 }

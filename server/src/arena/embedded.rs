@@ -1,0 +1,139 @@
+//! Private stores of one arena: a Postgres copied from the template and five Redis nodes, all started at
+//! the same time. About 0.2 s and 50 MB, so that every run can have its own.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use locks::ids::Endpoint;
+use locks::setup::NodeSetup;
+use sqlx::postgres::PgConnectOptions;
+
+use super::Upstream;
+use super::store::Store;
+use crate::lab::LabError;
+use crate::replica::control::PostgresLogin;
+use crate::stores::cluster::{self, Cluster, DATABASE, REPLICA_ROLE};
+use crate::stores::programs::{Postgres, Program};
+use crate::stores::redis_node::{self, Node};
+use crate::stores::sockets::Sockets;
+use crate::stores::template::Template;
+
+/// What private stores are made from.
+#[derive(Clone, Debug)]
+pub struct Means {
+    /// Postgres of this machine.
+    pub postgres: Postgres,
+    /// Redis of this machine.
+    pub redis: Program,
+    /// The cluster that is copied.
+    pub template: Template,
+}
+
+/// The stores.
+#[derive(Debug)]
+pub(super) struct Embedded {
+    postgres: Store,
+    options: PgConnectOptions,
+    nodes: Vec<Store>,
+    /// Removed last.
+    _sockets: Sockets,
+}
+
+impl Embedded {
+    pub(super) async fn open(
+        own: &Means,
+        means: &super::Means,
+        folder: &Path,
+        setups: &BTreeMap<String, NodeSetup>,
+    ) -> Result<Embedded, LabError> {
+        let sockets = Sockets::for_folder(folder, means.user.as_ref())?;
+        let redis =
+            redis_node::Means { warden: means.warden.clone(), redis: own.redis.clone(), user: means.user.clone() };
+        let node = |number: u8| {
+            let name = Endpoint::Redis(number).to_string();
+            let setup = setups.get(&name).cloned().unwrap_or_default();
+            let log = folder.join(format!("{name}.log"));
+            let node = Node { name, folder: sockets.folder().to_owned(), log, setup };
+            Store::redis(node, redis.clone())
+        };
+        let postgres = async {
+            let (template, user) = (own.template.clone(), means.user.clone());
+            let data = folder.join("postgres");
+            let to = data.clone();
+            let copied = tokio::task::spawn_blocking(move || template.copy(&to, user.as_ref())).await;
+            copied.map_err(|error| LabError::Lab(error.to_string()))??;
+            let cluster = Cluster {
+                data,
+                sockets: sockets.folder().to_owned(),
+                log: folder.join("postgres.log"),
+                password: own.template.password().to_owned(),
+            };
+            let means = cluster::Means {
+                warden: means.warden.clone(),
+                postgres: own.postgres.clone(),
+                user: means.user.clone(),
+            };
+            Store::postgres(cluster, means).await
+        };
+        let (postgres, one, two, three, four, five) =
+            tokio::try_join!(postgres, node(1), node(2), node(3), node(4), node(5))?;
+        let options = postgres.superuser().ok_or_else(|| LabError::Lab("Postgres is no Postgres".to_owned()))?;
+        Ok(Embedded { postgres, options, nodes: vec![one, two, three, four, five], _sockets: sockets })
+    }
+
+    /// Change settings of nodes that run.
+    pub(super) async fn set_nodes(&self, setups: &BTreeMap<String, NodeSetup>) -> Result<(), LabError> {
+        for (name, setup) in setups {
+            let Ok(endpoint @ Endpoint::Redis(_)) = name.parse() else { return Err(LabError::NotHere("that node")) };
+            let Some(store) = self.store(endpoint) else { return Err(LabError::NotHere("that node")) };
+            let mut connection = redis_node::connect(redis_node::unix(&store.socket())).await?;
+            let values = [("maxmemory", &setup.maxmemory), ("maxmemory-policy", &setup.maxmemory_policy)];
+            for (key, value) in values.into_iter().filter_map(|(key, value)| Some((key, value.as_ref()?))) {
+                redis::cmd("CONFIG").arg("SET").arg(key).arg(value).query_async::<()>(&mut connection).await?;
+            }
+            store.set_node(setup);
+        }
+        Ok(())
+    }
+
+    pub(super) fn store(&self, endpoint: Endpoint) -> Option<&Store> {
+        match endpoint {
+            Endpoint::Postgres => Some(&self.postgres),
+            Endpoint::Redis(node) => self.nodes.get(usize::from(node).checked_sub(1)?),
+            Endpoint::RedisReplica(_) | Endpoint::Bank => None,
+        }
+    }
+
+    pub(super) fn upstream(&self, endpoint: Endpoint) -> Option<Upstream> {
+        self.store(endpoint).map(|store| Upstream::Unix(store.socket()))
+    }
+
+    pub(super) fn node_socket(&self, node: u8) -> Option<PathBuf> {
+        self.store(Endpoint::Redis(node)).map(Store::socket)
+    }
+
+    pub(super) fn postgres_options(&self) -> PgConnectOptions {
+        self.options.clone()
+    }
+
+    pub(super) async fn close(&self) {
+        let nodes = async {
+            for node in &self.nodes {
+                report(node.close().await);
+            }
+        };
+        let postgres = async { report(self.postgres.close().await) };
+        tokio::join!(postgres, nodes);
+    }
+}
+
+fn report(ended: Result<(), LabError>) {
+    if let Err(error) = ended {
+        tracing::warn!(%error, "a store could not be ended");
+    }
+}
+
+/// How replicas log in: a role with few rights, which needs no password because only it gets in that way.
+pub(super) fn postgres_login() -> PostgresLogin {
+    PostgresLogin { user: REPLICA_ROLE.to_owned(), database: DATABASE.to_owned(), password: None }
+}

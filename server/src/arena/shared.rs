@@ -1,0 +1,203 @@
+//! Shared stores: one Postgres and five Redis nodes that somebody else runs and all arenas use. An arena
+//! is a database of its own (advisory keys are per database) with a role of its own for replicas, and a
+//! prefix before its Redis keys. Their processes are nobody's to disturb here.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use locks::ids::Endpoint;
+use redis::aio::MultiplexedConnection;
+use sqlx::postgres::PgConnectOptions;
+use sqlx::{AssertSqlSafe, ConnectOptions, Connection, PgConnection};
+use tokio::time::timeout;
+
+use super::Upstream;
+use crate::lab::LabError;
+use crate::replica::control::PostgresLogin;
+use crate::stores::cluster::REPLICA_ROLE;
+use crate::stores::redis_node;
+use crate::stores::template::{ARENA, migrate};
+
+/// How long making or dropping a database may take.
+const LIMIT: Duration = Duration::from_secs(30);
+/// Names the database and the role of an arena, in the arena's folder, for a later lab to drop.
+const NOTE: &str = "shared";
+/// What names of databases and roles begin with.
+const PREFIX: &str = "aegis_arena_";
+
+/// Where the shared stores are.
+#[derive(Clone, Debug)]
+pub struct Means {
+    postgres: PgConnectOptions,
+    redis: Vec<redis::ConnectionInfo>,
+}
+
+impl Means {
+    /// Read the addresses.
+    pub fn new(postgres_url: &str, redis_urls: &[String]) -> Result<Means, LabError> {
+        let postgres: PgConnectOptions = postgres_url.parse()?;
+        if redis_urls.len() != usize::from(Endpoint::REDIS_NODES) {
+            return Err(LabError::Config(format!(
+                "AEGIS_REDIS_URLS names {} nodes, and the lab needs {}",
+                redis_urls.len(),
+                Endpoint::REDIS_NODES
+            )));
+        }
+        let redis = redis_urls.iter().map(|url| redis::IntoConnectionInfo::into_connection_info(url.as_str()));
+        Ok(Means { postgres, redis: redis.collect::<Result<_, _>>()? })
+    }
+
+    /// See that all of them answer.
+    pub async fn check(&self) -> Result<(), LabError> {
+        self.admin().await?.close().await?;
+        for node in &self.redis {
+            redis_node::connect(node.clone()).await?;
+        }
+        Ok(())
+    }
+
+    async fn admin(&self) -> Result<PgConnection, LabError> {
+        match timeout(LIMIT, self.postgres.connect()).await {
+            Ok(connection) => Ok(connection?),
+            Err(_) => Err(LabError::Silent { what: "the shared Postgres".to_owned(), limit: LIMIT }),
+        }
+    }
+
+    /// Drop what an arena of that name has in the stores.
+    async fn drop_all(&self, name: &str) -> Result<(), LabError> {
+        let mut admin = self.admin().await?;
+        // `with (force)` ends sessions that replicas still have. The role goes second: it has rights in the
+        // database.
+        for sql in [format!("drop database if exists {name} with (force)"), format!("drop role if exists {name}")] {
+            sqlx::query(AssertSqlSafe(sql)).execute(&mut admin).await?;
+        }
+        admin.close().await?;
+        for node in &self.redis {
+            forget(&mut redis_node::connect(node.clone()).await?, &format!("{name}:*")).await?;
+        }
+        Ok(())
+    }
+
+    /// Drop what the arenas of a crashed lab left in the stores; `lab` is its folder.
+    pub(crate) async fn drop_left_over(&self, lab: &Path) {
+        for arena in fs::read_dir(lab).into_iter().flatten().filter_map(Result::ok) {
+            let Ok(name) = fs::read_to_string(arena.path().join(NOTE)) else { continue };
+            let ours = name.strip_prefix(PREFIX).is_some_and(|rest| rest.chars().all(|c| c.is_ascii_hexdigit()));
+            if !ours {
+                continue;
+            }
+            if let Err(error) = self.drop_all(&name).await {
+                tracing::warn!(%name, %error, "a left-over arena could not be dropped from the shared stores");
+            }
+        }
+    }
+}
+
+/// Delete keys by pattern, without blocking the node for others.
+async fn forget(connection: &mut MultiplexedConnection, pattern: &str) -> Result<(), LabError> {
+    let mut cursor = 0u64;
+    loop {
+        let (next, keys): (u64, Vec<String>) = redis::cmd("SCAN")
+            .arg(cursor)
+            .arg("MATCH")
+            .arg(pattern)
+            .arg("COUNT")
+            .arg(1000)
+            .query_async(connection)
+            .await?;
+        if !keys.is_empty() {
+            redis::cmd("UNLINK").arg(keys).query_async::<()>(connection).await?;
+        }
+        if next == 0 {
+            return Ok(());
+        }
+        cursor = next;
+    }
+}
+
+/// One arena's part of the shared stores.
+#[derive(Debug)]
+pub(super) struct Shared {
+    means: Means,
+    /// Database and role.
+    name: String,
+    key_prefix: String,
+    password: String,
+}
+
+impl Shared {
+    pub(super) async fn open(means: &Means, folder: &Path) -> Result<Shared, LabError> {
+        let name = format!("{PREFIX}{:016x}", rand::random::<u64>());
+        let note: PathBuf = folder.join(NOTE);
+        // Noted first: what is half made when the lab crashes is dropped too.
+        crate::stores::at(&note, fs::write(&note, &name))?;
+        let key_prefix = format!("{name}:");
+        let password = format!("{:032x}", rand::random::<u128>());
+        let shared = Shared { means: means.clone(), name, key_prefix, password };
+        match timeout(LIMIT, shared.make()).await {
+            Ok(made) => made?,
+            Err(_) => return Err(LabError::Silent { what: "the shared Postgres".to_owned(), limit: LIMIT }),
+        }
+        Ok(shared)
+    }
+
+    async fn make(&self) -> Result<(), LabError> {
+        let name = &self.name;
+        let mut admin = self.means.admin().await?;
+        sqlx::query(AssertSqlSafe(format!("create database {name}"))).execute(&mut admin).await?;
+        admin.close().await?;
+        let own = migrate(&ARENA, self.postgres_options()).await?;
+        for sql in [
+            format!("create role {name} login password '{}' in role {REPLICA_ROLE}", self.password),
+            format!("revoke connect on database {name} from public"),
+            format!("grant connect on database {name} to {name}"),
+        ] {
+            sqlx::query(AssertSqlSafe(sql)).execute(&own).await?;
+        }
+        own.close().await;
+        Ok(())
+    }
+
+    pub(super) fn postgres_options(&self) -> PgConnectOptions {
+        self.means.postgres.clone().database(&self.name)
+    }
+
+    pub(super) fn postgres_login(&self) -> PostgresLogin {
+        PostgresLogin { user: self.name.clone(), database: self.name.clone(), password: Some(self.password.clone()) }
+    }
+
+    pub(super) fn key_prefix(&self) -> &str {
+        &self.key_prefix
+    }
+
+    pub(super) fn redis_url(&self, node: u8) -> Option<redis::ConnectionInfo> {
+        self.means.redis.get(usize::from(node).checked_sub(1)?).cloned()
+    }
+
+    pub(super) fn upstream(&self, endpoint: Endpoint) -> Option<Upstream> {
+        match endpoint {
+            Endpoint::Postgres => {
+                let options = &self.means.postgres;
+                Some(match options.get_socket() {
+                    Some(folder) => Upstream::Unix(folder.join(format!(".s.PGSQL.{}", options.get_port()))),
+                    None => Upstream::Tcp { host: options.get_host().to_owned(), port: options.get_port() },
+                })
+            }
+            Endpoint::Redis(node) => match self.redis_url(node)?.addr() {
+                redis::ConnectionAddr::Unix(path) => Some(Upstream::Unix(path.clone())),
+                redis::ConnectionAddr::Tcp(host, port) => Some(Upstream::Tcp { host: host.clone(), port: *port }),
+                _ => None,
+            },
+            Endpoint::RedisReplica(_) | Endpoint::Bank => None,
+        }
+    }
+
+    pub(super) async fn close(&self) {
+        match timeout(LIMIT, self.means.drop_all(&self.name)).await {
+            Ok(Ok(())) => {}
+            Ok(Err(error)) => tracing::warn!(%error, "an arena could not be dropped from the shared stores"),
+            Err(_) => tracing::warn!("the shared stores did not answer while an arena was dropped"),
+        }
+    }
+}

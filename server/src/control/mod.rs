@@ -1,0 +1,84 @@
+//! The control plane: learners, their progress, and runs that ended. A database of its own with full
+//! durability, which no fault ever touches: embedded under the data folder, or wherever `DATABASE_URL`
+//! says. `aegis run` needs none.
+//!
+//! | module | what it holds |
+//! |---|---|
+//! | `cluster` | the embedded Postgres |
+//! | [`learners`] | learners and progress |
+//! | [`runs`] | runs and their logs |
+
+mod cluster;
+pub mod learners;
+pub mod runs;
+
+use std::time::Duration;
+
+use sqlx::PgPool;
+use sqlx::migrate::Migrator;
+use sqlx::postgres::{PgConnectOptions, PgPoolOptions};
+
+pub(crate) use cluster::Own;
+
+use crate::lab::LabError;
+use cluster::Embedded;
+
+static MIGRATIONS: Migrator = sqlx::migrate!("../migrations/control");
+
+/// How long to wait for a connection.
+const ACQUIRE_LIMIT: Duration = Duration::from_secs(5);
+/// How long a statement may take.
+const STATEMENT_LIMIT_MS: &str = "10000";
+
+/// See the module.
+pub struct Control {
+    pool: PgPool,
+    embedded: Option<Embedded>,
+}
+
+impl Control {
+    /// The control plane at that address.
+    pub async fn at(url: &str) -> Result<Control, LabError> {
+        Ok(Control { pool: open(url.parse()?).await?, embedded: None })
+    }
+
+    /// A control plane of the lab's own.
+    pub(crate) async fn embedded(own: Own<'_>) -> Result<Control, LabError> {
+        let embedded = Embedded::start(own).await?;
+        match open(embedded.options()).await {
+            Ok(pool) => Ok(Control { pool, embedded: Some(embedded) }),
+            Err(error) => {
+                embedded.stop().await;
+                Err(error)
+            }
+        }
+    }
+
+    /// The pool, for what has no function here.
+    pub fn pool(&self) -> &PgPool {
+        &self.pool
+    }
+
+    /// Does it answer?
+    pub async fn ping(&self) -> Result<(), LabError> {
+        sqlx::query("select 1").execute(&self.pool).await?;
+        Ok(())
+    }
+
+    /// Close connections, and shut an embedded Postgres down.
+    pub async fn close(&self) {
+        self.pool.close().await;
+        if let Some(embedded) = &self.embedded {
+            embedded.stop().await;
+        }
+    }
+}
+
+async fn open(options: PgConnectOptions) -> Result<PgPool, LabError> {
+    let options = options
+        .application_name("aegis")
+        .options([("statement_timeout", STATEMENT_LIMIT_MS), ("idle_in_transaction_session_timeout", "30000")]);
+    let pool = PgPoolOptions::new().max_connections(10).acquire_timeout(ACQUIRE_LIMIT).connect_with(options).await?;
+    MIGRATIONS.run(&pool).await?;
+    Ok(pool)
+}

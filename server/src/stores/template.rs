@@ -1,0 +1,151 @@
+//! The cluster that every arena's Postgres is copied from: `initdb` and migrations done once, kept under
+//! the data folder, keyed by everything that it was made from. Copying takes a tenth of a second,
+//! making one takes seconds.
+
+use std::fs;
+use std::io;
+use std::os::unix::fs::chown;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use sha2::{Digest, Sha256};
+use sqlx::migrate::Migrator;
+use sqlx::postgres::{PgConnectOptions, PgPoolOptions};
+use sqlx::{AssertSqlSafe, ConnectOptions, Connection, PgPool};
+
+use super::cluster::{Cluster, DATABASE, Means, shut_down};
+use super::{StoreError, at, private_folder, write_secret};
+use crate::warden::User;
+
+/// What an arena's database consists of.
+pub static ARENA: Migrator = sqlx::migrate!("../migrations/arena");
+
+/// Settings of an arena's Postgres. Nothing survives the machine, so nothing is flushed; but a commit is
+/// on its way to the kernel before it is answered (`synchronous_commit`), because a restart of Postgres
+/// alone must not undo a grant that a replica has been told of.
+const SETTINGS: &str = "\
+listen_addresses = ''
+unix_socket_permissions = 0700
+max_connections = 300
+shared_buffers = 16MB
+fsync = off
+full_page_writes = off
+synchronous_commit = on
+wal_level = minimal
+max_wal_senders = 0
+min_wal_size = 8MB
+max_wal_size = 64MB
+dynamic_shared_memory_type = mmap
+jit = off
+timezone = 'UTC'
+log_timezone = 'UTC'
+datestyle = 'iso, mdy'
+";
+
+/// How long a template's Postgres may take to shut down.
+const SHUT_LIMIT: Duration = Duration::from_secs(20);
+
+/// How long a connection to it may take.
+const CONNECT_LIMIT: Duration = Duration::from_secs(10);
+
+/// A finished template.
+#[derive(Clone, Debug)]
+pub struct Template {
+    folder: PathBuf,
+    password: String,
+}
+
+impl Template {
+    /// The template for this Postgres, made if it is not there. The caller holds the folder's lock.
+    pub async fn ready(folder: &Path, sockets: &Path, means: &Means) -> Result<Template, StoreError> {
+        let key = key(&means.postgres.postgres.text);
+        let finished = folder.join(&key);
+        if let Ok(password) = fs::read_to_string(finished.join("password")) {
+            return Ok(Template { folder: finished, password });
+        }
+        let password = format!("{:032x}", rand::random::<u128>());
+        // Made beside, and named only when it is finished: half a template is never used.
+        let making = folder.join(format!("{key}.new"));
+        if making.exists() {
+            at(&making, fs::remove_dir_all(&making))?;
+        }
+        private_folder(&making, means.user.as_ref())?;
+        let cluster = Cluster {
+            data: making.join("cluster"),
+            sockets: sockets.to_owned(),
+            log: making.join("log"),
+            password: password.clone(),
+        };
+        cluster.init(means, SETTINGS).await?;
+        let process = cluster.start(means).await?;
+        let filled = fill(&cluster).await;
+        shut_down(&process, SHUT_LIMIT).await?;
+        filled?;
+        let file = making.join("password");
+        at(&file, write_secret(&file, &password))?;
+        at(&finished, fs::rename(&making, &finished))?;
+        Ok(Template { folder: finished, password })
+    }
+
+    /// Copy the cluster.
+    pub fn copy(&self, to: &Path, user: Option<&User>) -> Result<(), StoreError> {
+        at(to, copy_tree(&self.folder.join("cluster"), to, user))
+    }
+
+    /// The superuser's password in every copy.
+    pub fn password(&self) -> &str {
+        &self.password
+    }
+}
+
+/// Apply migrations, and hand over the one connection that it took.
+pub(crate) async fn migrate(migrations: &Migrator, options: PgConnectOptions) -> Result<PgPool, StoreError> {
+    let pool = PgPoolOptions::new().max_connections(1).acquire_timeout(CONNECT_LIMIT).connect_with(options).await?;
+    migrations.run(&pool).await?;
+    Ok(pool)
+}
+
+async fn fill(cluster: &Cluster) -> Result<(), StoreError> {
+    let mut connection = cluster.superuser("postgres").connect().await?;
+    sqlx::query(AssertSqlSafe(format!("create database {DATABASE}"))).execute(&mut connection).await?;
+    connection.close().await?;
+    let pool = migrate(&ARENA, cluster.superuser(DATABASE)).await?;
+    // Statistics, so that plans do not change in the middle of a run when the first ones are gathered.
+    sqlx::query("vacuum analyze").execute(&pool).await?;
+    pool.close().await;
+    Ok(())
+}
+
+/// Names everything that a template is made from.
+fn key(version: &str) -> String {
+    let mut hash = Sha256::new();
+    hash.update(version);
+    hash.update(SETTINGS);
+    for migration in ARENA.iter() {
+        hash.update(&migration.checksum);
+    }
+    let hash = hash.finalize();
+    let digits: String = hash.iter().take(8).map(|byte| format!("{byte:02x}")).collect();
+    format!("arena-{digits}")
+}
+
+fn copy_tree(from: &Path, to: &Path, user: Option<&User>) -> io::Result<()> {
+    fs::create_dir(to)?;
+    fs::set_permissions(to, fs::metadata(from)?.permissions())?;
+    for entry in fs::read_dir(from)? {
+        let entry = entry?;
+        let target = to.join(entry.file_name());
+        if entry.file_type()?.is_dir() {
+            copy_tree(&entry.path(), &target, user)?;
+        } else {
+            fs::copy(entry.path(), &target)?;
+            if let Some(user) = user {
+                chown(&target, Some(user.uid), Some(user.gid))?;
+            }
+        }
+    }
+    if let Some(user) = user {
+        chown(to, Some(user.uid), Some(user.gid))?;
+    }
+    Ok(())
+}

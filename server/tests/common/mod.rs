@@ -1,0 +1,58 @@
+//! What the integration tests share: a lab in a folder of its own, and conditions that are awaited.
+
+// Each test file takes what it needs.
+#![allow(dead_code)]
+
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use server::lab::{Lab, LabConfig};
+
+/// The program under test.
+pub fn aegis() -> PathBuf {
+    PathBuf::from(env!("CARGO_BIN_EXE_aegis"))
+}
+
+/// A data folder that the store user can reach, for one test.
+pub fn data_dir() -> tempfile::TempDir {
+    let folder = tempfile::Builder::new().prefix("aegis-test-").tempdir().unwrap();
+    std::fs::set_permissions(folder.path(), std::fs::Permissions::from_mode(0o755)).unwrap();
+    folder
+}
+
+/// A lab that keeps no arena ready.
+pub fn config(data_dir: &Path) -> LabConfig {
+    LabConfig { data_dir: Some(data_dir.to_owned()), aegis: Some(aegis()), cold: true, ..LabConfig::default() }
+}
+
+/// Open a lab in that folder.
+pub async fn lab(data_dir: &Path) -> Arc<Lab> {
+    Lab::open(config(data_dir)).await.unwrap()
+}
+
+/// Wait until something holds; fail when it does not within the limit.
+pub async fn until(what: &str, limit: Duration, mut holds: impl FnMut() -> bool) {
+    let end = Instant::now() + limit;
+    while !holds() {
+        assert!(Instant::now() < end, "not within {limit:?}: {what}");
+        tokio::time::sleep(Duration::from_millis(5)).await;
+    }
+}
+
+/// Processes whose working directory or arguments lie in a folder: what a lab there has running.
+pub fn processes_of(folder: &Path) -> Vec<(u32, String)> {
+    let folder = folder.to_str().unwrap();
+    let entries = std::fs::read_dir("/proc").unwrap().filter_map(Result::ok);
+    entries
+        .filter_map(|entry| entry.file_name().to_str()?.parse().ok())
+        .filter(|pid| *pid != std::process::id())
+        .filter_map(|pid: u32| {
+            let command =
+                String::from_utf8_lossy(&std::fs::read(format!("/proc/{pid}/cmdline")).ok()?).replace('\0', " ");
+            let cwd = std::fs::read_link(format!("/proc/{pid}/cwd")).unwrap_or_default();
+            (cwd.starts_with(folder) || command.contains(folder)).then_some((pid, command))
+        })
+        .collect()
+}
