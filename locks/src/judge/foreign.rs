@@ -1,36 +1,31 @@
 //! Foreign releases: a release or renewal that the store says took effect, passed on to the store (by the
 //! link's stamp, not the sender's) after another attempt's grant was answered and before that one ended.
 
-use super::facts::{Attempt, Command, Grant, Stamp};
-use super::{Finding, View, names};
+use super::facts::{Attempt, Command, Stamp};
+use super::{Finding, Granted, View, names};
 use crate::ids::AttemptId;
 
-type Held<'a> = (&'a AttemptId, &'a Attempt, &'a Grant);
-
 pub(super) fn find(view: &View) -> Vec<Finding> {
-    let grants = view.grants();
     let mut found = Vec::new();
     for (id, attempt) in view.attempts() {
-        let Some(of_lock) = attempt.lock.as_deref().and_then(|lock| grants.get(lock)) else { continue };
+        let Some(lock) = attempt.lock.as_deref() else { continue };
         for command in attempt.commands.values().filter(|command| command.took) {
-            if let Some(executed) = command.executed() {
-                found.extend(judge(id, attempt, command, executed, of_lock));
-            }
+            found.extend(command.executed().and_then(|at| judge(id, lock, command, at, view.grants(lock))));
         }
     }
     found.sort_by_key(|finding| (finding.until_us, finding.events.last().copied()));
     found
 }
 
-fn judge(id: &AttemptId, attempt: &Attempt, command: &Command, executed: Stamp, of_lock: &[Held]) -> Option<Finding> {
+fn judge(id: &AttemptId, lock: &str, command: &Command, executed: Stamp, grants: &[Granted]) -> Option<Finding> {
     // Whose grant stood: the latest one answered before. Earlier ones have ended with it.
-    let (holder, held, grant) = of_lock.iter().rev().find(|(_, _, grant)| grant.stamp.may_be_before(&executed))?;
+    let before = grants.partition_point(|granted| granted.grant.stamp.may_be_before(&executed));
+    let Granted { id: holder, attempt: held, grant, .. } = grants[..before].last()?;
     if *holder == id || has_ended(held, executed.at_us) {
         return None;
     }
     let certain = grant.stamp.is_before(&executed) && !has_ended(held, executed.until_us);
     let (foreign, holder) = names(id, holder);
-    let lock = attempt.lock.as_deref().unwrap_or_default();
     let text = format!("{foreign}'s {} took effect on {holder}'s grant of {lock}", command.name);
     let events = [Some(grant.stamp), command.passed.or(command.sent), command.answered];
     let events = events.into_iter().flatten().map(|stamp| stamp.seq).collect();

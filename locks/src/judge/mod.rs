@@ -24,6 +24,8 @@ mod outcomes;
 mod overlap;
 mod stale;
 mod takeover;
+#[cfg(test)]
+mod tests;
 
 use std::collections::BTreeMap;
 
@@ -54,7 +56,7 @@ impl Judge {
     /// The same for attempts that became due at or after that time, in microseconds: since the strategy was
     /// last changed, say.
     pub fn verdict_since(&self, from_us: u64) -> Verdict {
-        let view = View { facts: &self.facts, from_us };
+        let view = View::new(&self.facts, from_us);
         Verdict {
             provisional: self.facts.ended.is_none(),
             overlaps: overlap::find(&view),
@@ -72,9 +74,39 @@ impl Judge {
 struct View<'a> {
     facts: &'a Facts,
     from_us: u64,
+    /// All grants of each lock, in order of time; also those that do not count by themselves.
+    grants: BTreeMap<&'a str, Vec<Granted<'a>>>,
+}
+
+/// A grant and whose it is.
+struct Granted<'a> {
+    id: &'a AttemptId,
+    attempt: &'a Attempt,
+    grant: &'a Grant,
+    /// The highest epoch of this grant and all before it.
+    highest_epoch: Option<u64>,
 }
 
 impl<'a> View<'a> {
+    fn new(facts: &'a Facts, from_us: u64) -> View<'a> {
+        let mut grants: BTreeMap<&str, Vec<Granted>> = BTreeMap::new();
+        for (id, attempt) in &facts.attempts {
+            if let (Some(lock), Some(grant)) = (&attempt.lock, &attempt.granted) {
+                let granted = Granted { id, attempt, grant, highest_epoch: grant.epoch };
+                grants.entry(lock).or_default().push(granted);
+            }
+        }
+        for of_lock in grants.values_mut() {
+            of_lock.sort_by_key(|granted| (granted.grant.stamp.at_us, granted.grant.stamp.seq));
+            let mut highest = None;
+            for granted in of_lock {
+                highest = highest.max(granted.grant.epoch);
+                granted.highest_epoch = highest;
+            }
+        }
+        View { facts, from_us, grants }
+    }
+
     /// The attempts that count.
     fn attempts(&self) -> impl Iterator<Item = (&'a AttemptId, &'a Attempt)> {
         let from_us = self.from_us;
@@ -85,18 +117,9 @@ impl<'a> View<'a> {
         self.facts.attempts.get(id).is_none_or(|attempt| attempt.began_us >= self.from_us)
     }
 
-    /// All grants of each lock, in order of time; also those that do not count by themselves.
-    fn grants(&self) -> BTreeMap<&'a str, Vec<(&'a AttemptId, &'a Attempt, &'a Grant)>> {
-        let mut grants: BTreeMap<&str, Vec<_>> = BTreeMap::new();
-        for (id, attempt) in &self.facts.attempts {
-            if let (Some(lock), Some(grant)) = (&attempt.lock, &attempt.granted) {
-                grants.entry(lock).or_default().push((id, attempt, grant));
-            }
-        }
-        grants
-            .values_mut()
-            .for_each(|of_lock| of_lock.sort_by_key(|(_, _, grant)| (grant.stamp.at_us, grant.stamp.seq)));
-        grants
+    /// The grants of a lock, in order of time.
+    fn grants(&self, lock: &str) -> &[Granted<'a>] {
+        self.grants.get(lock).map_or(&[], |of_lock| &of_lock[..])
     }
 }
 

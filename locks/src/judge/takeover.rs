@@ -6,16 +6,15 @@ use super::facts::{Attempt, Struck};
 use crate::ids::AttemptId;
 
 pub(super) fn measure(view: &View) -> Vec<Option<u64>> {
-    let grants = view.grants();
     let mut faults: Vec<&Struck> = view.facts.faults.iter().filter(|fault| fault.stamp.at_us >= view.from_us).collect();
     faults.sort_by_key(|fault| (fault.stamp.at_us, fault.stamp.seq));
     let measured = faults.into_iter().filter_map(|fault| {
         let at_us = fault.stamp.at_us;
         let holding = view.facts.attempts.iter().filter(|(id, attempt)| holds(view, fault, id, attempt));
         let (_, holder) = holding.max_by_key(|(_, attempt)| attempt.entered.map(|entered| entered.at_us))?;
-        let of_lock = holder.lock.as_deref().and_then(|lock| grants.get(lock))?;
-        let next = of_lock.iter().find(|(id, _, grant)| id.replica != fault.replica && grant.stamp.at_us > at_us);
-        let taken_us = next.map(|(_, _, grant)| grant.stamp.at_us);
+        let mut grants = view.grants(holder.lock.as_deref()?).iter();
+        let next = grants.find(|next| next.id.replica != fault.replica && next.grant.stamp.at_us > at_us);
+        let taken_us = next.map(|next| next.grant.stamp.at_us);
         let given_back = holder.released().is_some_and(|released| taken_us.is_some_and(|at| released.at_us < at));
         Some(taken_us.filter(|_| !given_back).map(|taken_us| (taken_us - at_us) / 1000))
     });
