@@ -1,7 +1,6 @@
 //! A socket of either kind, read and written without waiting: the pump decides when to wait, and for what.
 
 use std::io;
-use std::net::SocketAddr;
 use std::os::fd::AsRawFd;
 use std::path::PathBuf;
 
@@ -13,8 +12,13 @@ use tokio::net::{TcpStream, UnixStream};
 pub enum Upstream {
     /// A Unix socket.
     Unix(PathBuf),
-    /// A TCP address.
-    Tcp(SocketAddr),
+    /// Host and port.
+    Tcp {
+        /// Host name or address.
+        host: String,
+        /// Port.
+        port: u16,
+    },
 }
 
 #[derive(Debug)]
@@ -37,7 +41,7 @@ impl Socket {
     pub(super) async fn connect(upstream: &Upstream) -> io::Result<Socket> {
         match upstream {
             Upstream::Unix(path) => UnixStream::connect(path).await.map(Socket::Unix),
-            Upstream::Tcp(address) => Socket::tcp(TcpStream::connect(address).await?),
+            Upstream::Tcp { host, port } => Socket::tcp(TcpStream::connect((host.as_str(), *port)).await?),
         }
     }
 
