@@ -4,7 +4,7 @@
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
-use server::{http, warden};
+use server::{http, replica, warden};
 use tracing_subscriber::EnvFilter;
 
 /// A teaching lab on distributed locks: real replicas, real stores, real faults, measured verdicts.
@@ -22,6 +22,9 @@ enum Command {
     /// The parent of every store and replica; the server starts it.
     #[command(hide = true)]
     Warden,
+    /// One replica: control lines on standard input, event lines on standard output.
+    #[command(hide = true)]
+    Replica,
 }
 
 fn main() -> ExitCode {
@@ -30,5 +33,6 @@ fn main() -> ExitCode {
     match Cli::parse().command {
         Command::Serve(args) => http::serve::main(args),
         Command::Warden => warden::child::main(),
+        Command::Replica => replica::main(),
     }
 }

@@ -71,7 +71,8 @@ pub struct PostgresLogin {
 
 /// What a replica's connection is called by its link. Prints as `A.1/settle-invoices/lock`: replica,
 /// incarnation, and the session's name within the replica. It travels as `application_name` in Postgres'
-/// startup message, as `CLIENT SETNAME` to Redis, as [`SessionName::HEADER`] to the bank.
+/// startup message, as `CLIENT SETNAME` to Redis, as [`SESSION_HEADER`](crate::bank::wire::SESSION_HEADER)
+/// to the bank.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct SessionName {
     /// The replica's name.
@@ -80,11 +81,6 @@ pub struct SessionName {
     pub incarnation: u32,
     /// Its name within the replica, as events call it: `settle-invoices/lock`, `audit`.
     pub session: String,
-}
-
-impl SessionName {
-    /// The header of requests to the bank that carries it.
-    pub const HEADER: &str = "x-aegis-session";
 }
 
 impl fmt::Display for SessionName {
