@@ -1,5 +1,5 @@
 //! Does an event fit a pattern? By kind, by the replica that it is of or about, and by the values of its
-//! fields as the log writes them.
+//! fields as the log writes them. Of a table only the keys that the pattern names are looked at.
 
 use serde_json::Value;
 
@@ -15,7 +15,16 @@ impl EventPattern {
         // The log's own form is what patterns are written in; a kind is always an object.
         let Ok(Value::Object(written)) = serde_json::to_value(&event.kind) else { return false };
         written.get("kind").and_then(Value::as_str) == Some(&self.kind)
-            && self.fields.iter().all(|(field, value)| written.get(field) == Some(value))
+            && self.fields.iter().all(|(field, value)| written.get(field).is_some_and(|written| fits(value, written)))
+    }
+}
+
+fn fits(wanted: &Value, written: &Value) -> bool {
+    match (wanted, written) {
+        (Value::Object(wanted), Value::Object(written)) => {
+            wanted.iter().all(|(key, value)| written.get(key).is_some_and(|written| fits(value, written)))
+        }
+        _ => wanted == written,
     }
 }
 
@@ -55,5 +64,25 @@ mod tests {
         assert!(!pattern("entered", Some("A"), &[]).matches(&left("A")));
         assert!(!pattern("left", None, &[("why", "grant over")]).matches(&left("A")));
         assert!(!pattern("left", None, &[("epoch", "1")]).matches(&left("A")), "a field that the event has not");
+    }
+
+    #[test]
+    fn of_a_table_only_named_keys_are_looked_at() {
+        let kind = Kind::Answered {
+            attempt: None,
+            lock: "s".to_owned(),
+            command: crate::ids::CommandId(1),
+            name: "release".to_owned(),
+            reply: crate::event::Reply::Rows { affected: 0, row: Vec::new() },
+            took_us: 1,
+        };
+        let event = Event { kind, ..left("A") };
+        let rows = |affected: u64| EventPattern {
+            kind: "answered".to_owned(),
+            replica: None,
+            fields: BTreeMap::from([("reply".to_owned(), serde_json::json!({ "rows": { "affected": affected } }))]),
+        };
+        assert!(rows(0).matches(&event));
+        assert!(!rows(1).matches(&event));
     }
 }

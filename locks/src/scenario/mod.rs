@@ -11,12 +11,14 @@ use crate::action::{Action, EventPattern};
 use crate::machine::Outcome;
 use crate::setup::Setup;
 
+mod check;
 mod problem;
 #[cfg(feature = "scenario")]
 mod read;
 mod stage;
 mod write;
 
+pub use check::Checked;
 pub use problem::Problem;
 pub use stage::{Impossible, Stage};
 
