@@ -13,7 +13,7 @@ page_is_fresh() {
     [ -e "$SITE/pkg/aegis.wasm.br" ] && [ -e "$PAGE_STAMP" ] || return 1
     [ "$(cat "$PAGE_STAMP")" = "${AEGIS_WASM_TOOLCHAIN:-any}" ] || return 1
     # Folders count too: a deleted file changes only its folder's time.
-    changed=$(find Cargo.toml Cargo.lock .cargo app frontend locks style scripts/bundle scripts/lib \
+    changed=$(find Cargo.toml Cargo.lock .cargo app frontend locks style scripts/bundle scripts/lib/bundle.sh \
         -newer "$PAGE_STAMP" | head -n 1)
     [ -z "$changed" ]
 }

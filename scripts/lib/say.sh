@@ -52,7 +52,6 @@ say_what_failed() {
     if [ "$status" -ne 0 ] && [ -n "${STEP:-}" ]; then
         complain "error: \"$STEP\" failed (status $status)"
     fi
-    return "$status"
 }
 
 # quietly COMMAND...: shows the output only if the command fails.
