@@ -42,20 +42,25 @@ build_page() {
     mv "$PAGE_STAMP.new" "$PAGE_STAMP"
 }
 
-# Sets WASM_OPT to a wasm-opt that knows today's wasm. npm's is current; the machine's own may be.
+# Sets WASM_OPT: the machine's own, else npm's, else the package manager's. It only makes the page
+# smaller, so not having it is not a failure.
 find_wasm_opt() {
     local folder=$CACHE/binaryen-$BINARYEN_VERSION
+    WASM_OPT=$(command -v wasm-opt) && return
     WASM_OPT=$folder/node_modules/.bin/wasm-opt
-    [ -x "$WASM_OPT" ] && have node && return
     if have npm; then
+        [ -x "$WASM_OPT" ] && return
         say "   fetching wasm-opt (npm's binaryen)"
         mkdir -p "$folder"
-        if within 120 npm install --prefix "$folder" --no-audit --no-fund --ignore-scripts \
-            "binaryen@$BINARYEN_VERSION" >/dev/null 2>&1 </dev/null && [ -x "$WASM_OPT" ]; then
-            return
-        fi
+        within 120 npm install --prefix "$folder" --no-audit --no-fund --ignore-scripts \
+            "binaryen@$BINARYEN_VERSION" >/dev/null 2>&1 </dev/null && [ -x "$WASM_OPT" ] && return
+    fi
+    if [ -n "$(package_manager)" ] && can_be_root; then
+        need binaryen binaryen
+        (install_missing) >/dev/null 2>&1 || true
+        MISSING=()
     fi
     WASM_OPT=$(command -v wasm-opt) && return
-    say "   no npm and no wasm-opt: the page works, but is about twice the size"
+    say "   no wasm-opt to be had: the page works, but takes longer to load"
     return 1
 }
