@@ -55,11 +55,11 @@ find_wasm_opt() {
         within 120 npm install --prefix "$folder" --no-audit --no-fund --ignore-scripts \
             "binaryen@$BINARYEN_VERSION" >/dev/null 2>&1 </dev/null && [ -x "$WASM_OPT" ] && return
     fi
-    if [ -n "$(package_manager)" ] && can_be_root; then
+    # In a subshell: not being able to install ends `install_missing`, and must not end the build.
+    (
         need binaryen binaryen
-        (install_missing) >/dev/null 2>&1 || true
-        MISSING=()
-    fi
+        install_missing
+    ) >/dev/null 2>&1 || true
     WASM_OPT=$(command -v wasm-opt) && return
     say "   no wasm-opt to be had: the page works, but takes longer to load"
     return 1
