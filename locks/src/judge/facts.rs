@@ -70,7 +70,10 @@ pub(super) struct Attempt {
     pub began_us: u64,
     pub slot: Option<Slot>,
     pub lock: Option<LockName>,
+    /// The replica took a reply for a grant.
     pub granted: Option<Grant>,
+    /// What it took for one was no reply at all: nothing that the store said.
+    pub guessed: bool,
     /// Until when the replica trusted its grant, extensions included; `None`: no expiry.
     pub trusted_until_us: Option<u64>,
     pub entered: Option<Stamp>,
@@ -209,6 +212,9 @@ impl Facts {
                 if let Some(known) = self.command_mut(attempt, command.command, &command.name, stamp) {
                     known.sent = Some(stamp);
                 }
+            }
+            Kind::Answered { attempt: Some(attempt), name, reply, .. } if name == "acquire" => {
+                self.attempt_mut(attempt, stamp).guessed = *reply == Reply::Unknown;
             }
             Kind::Answered { attempt: Some(attempt), command, name, reply, .. } => {
                 if let Some(known) = self.command_mut(attempt, *command, name, stamp) {

@@ -74,7 +74,8 @@ impl Judge {
 struct View<'a> {
     facts: &'a Facts,
     from_us: u64,
-    /// All grants of each lock, in order of time; also those that do not count by themselves.
+    /// All grants of each lock that a store answered, in order of time; also those of attempts that do not
+    /// count.
     grants: BTreeMap<&'a str, Vec<Granted<'a>>>,
 }
 
@@ -90,7 +91,7 @@ struct Granted<'a> {
 impl<'a> View<'a> {
     fn new(facts: &'a Facts, from_us: u64) -> View<'a> {
         let mut grants: BTreeMap<&str, Vec<Granted>> = BTreeMap::new();
-        for (id, attempt) in &facts.attempts {
+        for (id, attempt) in facts.attempts.iter().filter(|(_, attempt)| !attempt.guessed) {
             if let (Some(lock), Some(grant)) = (&attempt.lock, &attempt.granted) {
                 let granted = Granted { id, attempt, grant, highest_epoch: grant.epoch };
                 grants.entry(lock).or_default().push(granted);

@@ -118,6 +118,18 @@ fn an_extended_grant_is_touched_until_its_new_end() {
     assert_eq!(texts(&log.verdict().foreign_releases), ["A's renew took effect on B's grant of s"]);
 }
 
+#[test]
+fn what_no_store_answered_is_no_grant_however_much_the_replica_believes() {
+    let mut log = Log::default();
+    log.granted(10, "B.1.1", Some(1), Some(900));
+    let (attempt, lock, name) = (Some(id("A.1.1")), "s".to_owned(), "acquire".to_owned());
+    let kind = Kind::Answered { attempt, lock, command: CommandId(1), name, reply: Reply::Unknown, took_us: 1 };
+    log.add(20, by("A.1.1"), kind).granted(20, "A.1.1", None, Some(900)).entered(21, "A.1.1");
+    log.accepted(30, "B.1.1", 1, Some(1)).command("release", "B.1.1", [40, 42], Some(41), 1).ended(50);
+    assert_eq!(log.verdict().foreign_releases, []);
+    assert_eq!(log.verdict().stale_effects, []);
+}
+
 fn pause(replica: &str) -> Fault {
     Fault::Pause { process: ProcessName::Replica(replica.to_owned()) }
 }

@@ -1,125 +1,29 @@
-//! The machine of a lease: everything but what [`Lease`] leaves to a strategy's own file.
+//! The machine of a lease: everything but what [`super::Lease`] leaves to a strategy's own file.
 //!
 //! No session ever carries two commands at once: a release waits for the answer of a renewal under way.
 
-use std::fmt::Debug;
-use std::hash::Hash;
-
-use crate::ids::{At, AttemptId, CommandId, Endpoint, LockName, Token};
+use super::terms::{Asked, Hold, Lease, Rules, Took, took};
+use crate::ids::{At, CommandId};
 use crate::machine::Outcome;
-use crate::setup::{Handler, Setup};
+use crate::setup::Setup;
 use crate::strategy::section::{End, Grant, Section, end_of};
-use crate::strategy::{Info, Input, Op, Output, Param, Reply, Session, SessionSpec, Strategy};
-
-/// What is asked for, and under which proof of ownership.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub struct Hold {
-    /// Whose.
-    pub attempt: AttemptId,
-    /// What.
-    pub lock: LockName,
-    /// The proof.
-    pub token: Token,
-}
-
-/// What a reply to `acquire` means.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Asked {
-    /// Granted, with its epoch if it has one.
-    Granted(Option<u64>),
-    /// Certainly not granted, and why.
-    NotGranted(&'static str),
-    /// Certainly not asked.
-    NotSent,
-    /// Granted or not: nobody knows.
-    Unknown,
-}
-
-/// What a lease strategy says in its own way.
-pub trait Lease: Clone + Eq + Hash + Debug + Send + 'static {
-    /// Its commands.
-    type Op: Op;
-    /// See [`Strategy::info`].
-    const INFO: &'static Info;
-    /// The one store.
-    const STORE: Endpoint;
-    /// See [`Strategy::new`].
-    fn new(setup: &Setup, mutant: Option<&'static str>, host: &str) -> Self;
-    /// Every text that it may send.
-    fn texts(&self) -> Vec<&'static str>;
-    /// The token to ask with; a mutant may take another than the fresh one.
-    fn token(&self, fresh: Token) -> Token {
-        fresh
-    }
-    /// Take it for so long.
-    fn acquire(&self, hold: &Hold, lease_ms: u64) -> Self::Op;
-    /// Keep it for so long from now on.
-    fn renew(&self, hold: &Hold, lease_ms: u64) -> Self::Op;
-    /// Give it back.
-    fn release(&self, hold: &Hold) -> Self::Op;
-    /// What a reply to `acquire` means.
-    fn asked(&self, reply: &Reply) -> Asked;
-    /// Mutant: takes an unanswered `acquire` for a grant.
-    fn guesses(&self) -> bool {
-        false
-    }
-    /// Mutant: trusts its grant for ever.
-    fn trusts_for_ever(&self) -> bool {
-        false
-    }
-}
+use crate::strategy::{Info, Input, Output, Reply, Session, SessionSpec, Strategy};
 
 /// The one session.
-pub const SESSION: Session = Session("lock");
-
-/// Did a renewal or a release take effect?
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Took {
-    Yes,
-    /// The lock is not ours (any more).
-    NotMine,
-    /// It was not executed.
-    NotDone,
-    Unknown,
-}
-
-fn took(reply: &Reply) -> Took {
-    match reply {
-        Reply::Rows { affected: 0, .. } | Reply::Redis(Param::Int(0) | Param::Null) => Took::NotMine,
-        Reply::Rows { .. } | Reply::Redis(_) => Took::Yes,
-        Reply::Busy | Reply::Refused { .. } | Reply::NotSent => Took::NotDone,
-        Reply::Unknown => Took::Unknown,
-    }
-}
-
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-struct Rules {
-    lease_ms: u64,
-    margin_ms: u64,
-    timeout_ms: u64,
-    acquire_timeout_ms: u64,
-    renew: bool,
-    stubborn: bool,
-}
-
-impl Rules {
-    /// How long to wait before try number `tries`; `doubling` waits longer each time. Scaled to the
-    /// lease, so that retries fit into a short one, and jittered, so that replicas do not come in step.
-    fn pause_ms(&self, tries: u16, jitter: u16, doubling: bool) -> u64 {
-        let base = (self.lease_ms / 4).clamp(1, 50);
-        let grown = if doubling { base << tries.min(5) } else { base };
-        grown + u64::from(jitter.rotate_left(u32::from(tries))) % base
-    }
-}
+const SESSION: Session = Session("lock");
 
 /// What is under way on the session for renewing or for giving back.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 enum Call {
+    /// Nothing, and nothing will be.
     None,
+    /// Nothing until then.
     At(At),
+    /// That command.
     Under(CommandId),
 }
 
+/// Where the attempt under way stands.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 enum Stage {
     Acquiring(CommandId),
@@ -135,9 +39,11 @@ enum Stage {
         /// What is under way is the last renewal, not the release.
         renewing: bool,
     },
+    /// All is done but the effect's answer.
     Settling,
 }
 
+/// The attempt under way.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 struct Job {
     hold: Hold,
@@ -169,15 +75,7 @@ impl<L: Lease> Strategy for Machine<L> {
     }
 
     fn new(setup: &Setup, mutant: Option<&'static str>, host: &str) -> Self {
-        let rules = Rules {
-            lease_ms: setup.lease_ms,
-            margin_ms: setup.margin_ms,
-            timeout_ms: setup.store_timeout_ms,
-            acquire_timeout_ms: setup.acquire_timeout_ms,
-            renew: setup.renew,
-            stubborn: setup.handler == Handler::Stubborn,
-        };
-        Machine { lease: L::new(setup, mutant, host), rules, commands: 0, job: None }
+        Machine { lease: L::new(setup, mutant, host), rules: Rules::of(setup), commands: 0, job: None }
     }
 
     fn sessions(&self) -> Vec<SessionSpec> {
@@ -282,8 +180,8 @@ impl<L: Lease> Machine<L> {
                     self.give_back(job, Some((Outcome::Skipped, "no answer")), Call::None, out);
                 }
             }
+            Asked::NotSent | Asked::NotGranted(_) if job.cancelled => return Some((Outcome::Skipped, "cancelled")),
             Asked::NotSent => return Some((Outcome::Skipped, "not sent")),
-            Asked::NotGranted(_) if job.cancelled => return Some((Outcome::Skipped, "cancelled")),
             Asked::NotGranted(why) => {
                 let again = now.plus(self.rules.pause_ms(job.tries, job.jitter, false));
                 if again > job.give_up {

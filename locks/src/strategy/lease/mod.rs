@@ -5,7 +5,11 @@
 #[cfg(feature = "strategies")]
 mod machine;
 #[cfg(feature = "strategies")]
-pub use machine::{Asked, Hold, Lease, Machine};
+mod terms;
+#[cfg(feature = "strategies")]
+pub use machine::Machine;
+#[cfg(feature = "strategies")]
+pub use terms::{Asked, Hold, Lease};
 
 /// The machine of every lease strategy.
 pub(super) const TRANSITIONS: &[(&str, &str, &str)] = &[

@@ -375,7 +375,7 @@ fn cancelling_gives_back_what_is_held_wherever_the_attempt_stands() {
         (granted(1), vec!["send release"]),
         (Reply::Unknown, vec!["discard", "send release"]),
         (rows(0), vec!["skipped: cancelled"]),
-        (Reply::NotSent, vec!["skipped: not sent"]),
+        (Reply::NotSent, vec!["skipped: cancelled"]),
     ] {
         let mut w = walk_with(|s| s.acquire_timeout_ms = 1000);
         w.due();
