@@ -143,7 +143,7 @@ impl Lab {
         let user = store_user()?;
         let shared = match (&config.postgres_url, config.redis_urls.as_slice()) {
             (None, []) => None,
-            (Some(postgres), [_, ..]) => Some(arena::shared::Means::new(postgres, &config.redis_urls)?),
+            (Some(postgres), [_, ..]) => Some(arena::shared::Means::find(postgres, &config.redis_urls).await?),
             _ => return Err(LabError::Config("AEGIS_POSTGRES_URL and AEGIS_REDIS_URLS go together".to_owned())),
         };
         let programs = match &shared {
@@ -158,10 +158,7 @@ impl Lab {
         let folder = data_dir.new_lab(shared.as_ref()).await?;
         let warden = Warden::start(&aegis, &folder.path().join(PROCESSES)).await?;
         let stores = match (shared, programs) {
-            (Some(shared), _) => {
-                shared.check().await?;
-                StoreMeans::Shared(shared)
-            }
+            (Some(shared), _) => StoreMeans::Shared(shared),
             (None, Some((postgres, redis))) => {
                 let means = cluster::Means { warden: warden.clone(), postgres: postgres.clone(), user: user.clone() };
                 let template = template(&data_dir, &folder, &means).await?;
@@ -251,6 +248,11 @@ impl Lab {
     /// Do arenas have stores of their own, whose processes can be disturbed?
     pub fn has_private_stores(&self) -> bool {
         matches!(self.means.stores, StoreMeans::Embedded(_))
+    }
+
+    /// The warden's pid, for people to read.
+    pub fn warden_pid(&self) -> u32 {
+        self.means.warden.pid()
     }
 
     /// Resolves when the warden died: every store and replica is gone, and the lab is of no more use.

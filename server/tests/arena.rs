@@ -8,8 +8,9 @@ use std::time::{Duration, Instant};
 use common::{config, data_dir, lab, processes_of, until};
 use locks::ids::Endpoint;
 use locks::setup::NodeSetup;
-use server::arena::{Arena, Upstream};
+use server::arena::Arena;
 use server::lab::Lab;
+use server::link::Upstream;
 use sqlx::Row;
 
 async fn answers(arena: &Arena) {

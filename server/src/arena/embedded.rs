@@ -8,9 +8,9 @@ use locks::ids::Endpoint;
 use locks::setup::NodeSetup;
 use sqlx::postgres::PgConnectOptions;
 
-use super::Upstream;
 use super::store::Store;
 use crate::lab::LabError;
+use crate::link::Upstream;
 use crate::replica::control::PostgresLogin;
 use crate::stores::cluster::{self, Cluster, DATABASE, REPLICA_ROLE};
 use crate::stores::programs::{Postgres, Program};

@@ -29,6 +29,7 @@ use sqlx::{ConnectOptions, PgConnection};
 use tokio::time::timeout;
 
 use crate::lab::LabError;
+use crate::link::Upstream;
 use crate::replica::control::PostgresLogin;
 use crate::stores::redis_node;
 use crate::stores::{at, log_file, private_folder};
@@ -41,20 +42,6 @@ use store::Store;
 
 /// How long the lab's own readers wait for a connection to Postgres.
 const CONNECT_LIMIT: Duration = Duration::from_secs(10);
-
-/// Where a link leads.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Upstream {
-    /// A Unix socket.
-    Unix(PathBuf),
-    /// Host and port.
-    Tcp {
-        /// Host name or address.
-        host: String,
-        /// Port.
-        port: u16,
-    },
-}
 
 /// What arenas are made with. One a lab.
 #[derive(Clone, Debug)]

@@ -2,6 +2,7 @@
 //! is a database of its own (advisory keys are per database) with a role of its own for replicas, and a
 //! prefix before its Redis keys. Their processes are nobody's to disturb here.
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -12,8 +13,8 @@ use sqlx::postgres::PgConnectOptions;
 use sqlx::{AssertSqlSafe, ConnectOptions, Connection, PgConnection};
 use tokio::time::timeout;
 
-use super::Upstream;
 use crate::lab::LabError;
+use crate::link::Upstream;
 use crate::replica::control::PostgresLogin;
 use crate::stores::cluster::REPLICA_ROLE;
 use crate::stores::redis_node;
@@ -31,11 +32,13 @@ const PREFIX: &str = "aegis_arena_";
 pub struct Means {
     postgres: PgConnectOptions,
     redis: Vec<redis::ConnectionInfo>,
+    /// Where links lead, found once: a name is not looked up while a fault is measured.
+    upstreams: BTreeMap<Endpoint, Upstream>,
 }
 
 impl Means {
-    /// Read the addresses.
-    pub fn new(postgres_url: &str, redis_urls: &[String]) -> Result<Means, LabError> {
+    /// Find the stores, and see that all of them answer.
+    pub async fn find(postgres_url: &str, redis_urls: &[String]) -> Result<Means, LabError> {
         let postgres: PgConnectOptions = postgres_url.parse()?;
         if redis_urls.len() != usize::from(Endpoint::REDIS_NODES) {
             return Err(LabError::Config(format!(
@@ -45,16 +48,27 @@ impl Means {
             )));
         }
         let redis = redis_urls.iter().map(|url| redis::IntoConnectionInfo::into_connection_info(url.as_str()));
-        Ok(Means { postgres, redis: redis.collect::<Result<_, _>>()? })
-    }
-
-    /// See that all of them answer.
-    pub async fn check(&self) -> Result<(), LabError> {
-        self.admin().await?.close().await?;
-        for node in &self.redis {
+        let redis: Vec<redis::ConnectionInfo> = redis.collect::<Result<_, _>>()?;
+        let mut upstreams = BTreeMap::new();
+        let upstream = match postgres.get_socket() {
+            Some(folder) => Upstream::Unix(folder.join(format!(".s.PGSQL.{}", postgres.get_port()))),
+            None => tcp(postgres.get_host(), postgres.get_port()).await?,
+        };
+        upstreams.insert(Endpoint::Postgres, upstream);
+        for (number, node) in (1..).zip(&redis) {
+            let upstream = match node.addr() {
+                redis::ConnectionAddr::Unix(path) => Upstream::Unix(path.clone()),
+                redis::ConnectionAddr::Tcp(host, port) => tcp(host, *port).await?,
+                _ => {
+                    return Err(LabError::Config("AEGIS_REDIS_URLS: links to the nodes cannot be encrypted".to_owned()));
+                }
+            };
+            upstreams.insert(Endpoint::Redis(number), upstream);
             redis_node::connect(node.clone()).await?;
         }
-        Ok(())
+        let means = Means { postgres, redis, upstreams };
+        means.admin().await?.close().await?;
+        Ok(means)
     }
 
     async fn admin(&self) -> Result<PgConnection, LabError> {
@@ -91,6 +105,16 @@ impl Means {
                 tracing::warn!(%name, %error, "a left-over arena could not be dropped from the shared stores");
             }
         }
+    }
+}
+
+/// The address behind a name.
+async fn tcp(host: &str, port: u16) -> Result<Upstream, LabError> {
+    let nowhere = |why: String| LabError::Config(format!("{host}:{port} has no address: {why}"));
+    match timeout(LIMIT, tokio::net::lookup_host((host, port))).await {
+        Ok(Ok(mut found)) => found.next().map(Upstream::Tcp).ok_or_else(|| nowhere("none is known".to_owned())),
+        Ok(Err(error)) => Err(nowhere(error.to_string())),
+        Err(_) => Err(nowhere("no answer".to_owned())),
     }
 }
 
@@ -176,21 +200,7 @@ impl Shared {
     }
 
     pub(super) fn upstream(&self, endpoint: Endpoint) -> Option<Upstream> {
-        match endpoint {
-            Endpoint::Postgres => {
-                let options = &self.means.postgres;
-                Some(match options.get_socket() {
-                    Some(folder) => Upstream::Unix(folder.join(format!(".s.PGSQL.{}", options.get_port()))),
-                    None => Upstream::Tcp { host: options.get_host().to_owned(), port: options.get_port() },
-                })
-            }
-            Endpoint::Redis(node) => match self.redis_url(node)?.addr() {
-                redis::ConnectionAddr::Unix(path) => Some(Upstream::Unix(path.clone())),
-                redis::ConnectionAddr::Tcp(host, port) => Some(Upstream::Tcp { host: host.clone(), port: *port }),
-                _ => None,
-            },
-            Endpoint::RedisReplica(_) | Endpoint::Bank => None,
-        }
+        self.means.upstreams.get(&endpoint).cloned()
     }
 
     pub(super) async fn close(&self) {

@@ -19,6 +19,10 @@ pub fn aegis() -> PathBuf {
 pub fn data_dir() -> tempfile::TempDir {
     let folder = tempfile::Builder::new().prefix("aegis-test-").tempdir().unwrap();
     std::fs::set_permissions(folder.path(), std::fs::Permissions::from_mode(0o755)).unwrap();
+    // Making a template takes seconds, and is the same for all tests: they share it, under its lock.
+    let templates = std::env::temp_dir().join(format!("aegis-test-templates-{}", nix::unistd::getuid()));
+    std::fs::create_dir_all(&templates).unwrap();
+    std::os::unix::fs::symlink(templates, folder.path().join("templates")).unwrap();
     folder
 }
 
