@@ -54,6 +54,8 @@ impl DataDir {
         let root = chosen.map_or_else(default_data_dir, Path::to_owned);
         let root = std::path::absolute(&root).map_err(|error| LabError::DataDir { path: root, error })?;
         let dir = DataDir { root, open_to_others: user.is_some() };
+        // Before anything is made in a place that is of no use.
+        check_reachable(&dir.root, user)?;
         for folder in [dir.root.clone(), dir.labs(), dir.templates()] {
             dir.make(&folder)?;
         }

@@ -5,6 +5,7 @@ pub mod bank;
 pub mod clock;
 pub mod control;
 pub mod data_dir;
+pub mod doctor;
 pub mod http;
 pub mod lab;
 pub mod link;

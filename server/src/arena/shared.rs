@@ -32,7 +32,7 @@ const PREFIX: &str = "aegis_arena_";
 pub struct Means {
     postgres: PgConnectOptions,
     redis: Vec<redis::ConnectionInfo>,
-    /// Where links lead, found once: a name is not looked up while a fault is measured.
+    /// Where links lead.
     upstreams: BTreeMap<Endpoint, Upstream>,
 }
 
@@ -52,15 +52,17 @@ impl Means {
         let mut upstreams = BTreeMap::new();
         let upstream = match postgres.get_socket() {
             Some(folder) => Upstream::Unix(folder.join(format!(".s.PGSQL.{}", postgres.get_port()))),
-            None => tcp(postgres.get_host(), postgres.get_port()).await?,
+            None => Upstream::Tcp { host: postgres.get_host().to_owned(), port: postgres.get_port() },
         };
         upstreams.insert(Endpoint::Postgres, upstream);
         for (number, node) in (1..).zip(&redis) {
             let upstream = match node.addr() {
                 redis::ConnectionAddr::Unix(path) => Upstream::Unix(path.clone()),
-                redis::ConnectionAddr::Tcp(host, port) => tcp(host, *port).await?,
+                redis::ConnectionAddr::Tcp(host, port) => Upstream::Tcp { host: host.clone(), port: *port },
                 _ => {
-                    return Err(LabError::Config("AEGIS_REDIS_URLS: links to the nodes cannot be encrypted".to_owned()));
+                    return Err(LabError::Config(
+                        "AEGIS_REDIS_URLS: links to the nodes cannot be encrypted".to_owned(),
+                    ));
                 }
             };
             upstreams.insert(Endpoint::Redis(number), upstream);
@@ -83,7 +85,11 @@ impl Means {
         let mut admin = self.admin().await?;
         // `with (force)` ends sessions that replicas still have. The role goes second: it has rights in the
         // database.
-        for sql in [format!("drop database if exists {name} with (force)"), format!("drop role if exists {name}")] {
+        for sql in [
+            format!("drop database if exists {name}_bank with (force)"),
+            format!("drop database if exists {name} with (force)"),
+            format!("drop role if exists {name}"),
+        ] {
             sqlx::query(AssertSqlSafe(sql)).execute(&mut admin).await?;
         }
         admin.close().await?;
@@ -105,16 +111,6 @@ impl Means {
                 tracing::warn!(%name, %error, "a left-over arena could not be dropped from the shared stores");
             }
         }
-    }
-}
-
-/// The address behind a name.
-async fn tcp(host: &str, port: u16) -> Result<Upstream, LabError> {
-    let nowhere = |why: String| LabError::Config(format!("{host}:{port} has no address: {why}"));
-    match timeout(LIMIT, tokio::net::lookup_host((host, port))).await {
-        Ok(Ok(mut found)) => found.next().map(Upstream::Tcp).ok_or_else(|| nowhere("none is known".to_owned())),
-        Ok(Err(error)) => Err(nowhere(error.to_string())),
-        Err(_) => Err(nowhere("no answer".to_owned())),
     }
 }
 

@@ -15,6 +15,7 @@ use sqlx::{AssertSqlSafe, ConnectOptions, Connection, PgPool};
 
 use super::cluster::{Cluster, DATABASE, Means, shut_down};
 use super::{StoreError, at, private_folder, write_secret};
+use crate::bank;
 use crate::warden::User;
 
 /// What an arena's database consists of.
@@ -106,13 +107,18 @@ pub(crate) async fn migrate(migrations: &Migrator, options: PgConnectOptions) ->
 }
 
 async fn fill(cluster: &Cluster) -> Result<(), StoreError> {
-    let mut connection = cluster.superuser("postgres").connect().await?;
-    sqlx::query(AssertSqlSafe(format!("create database {DATABASE}"))).execute(&mut connection).await?;
-    connection.close().await?;
-    let pool = migrate(&ARENA, cluster.superuser(DATABASE)).await?;
-    // Statistics, so that plans do not change in the middle of a run when the first ones are gathered.
-    sqlx::query("vacuum analyze").execute(&pool).await?;
-    pool.close().await;
+    let arena = cluster.superuser(DATABASE);
+    // The bank makes its database itself where it finds none; in a template it is made once.
+    for (options, migrations) in [(arena.clone(), &ARENA), (bank::database_of(&arena), &bank::MIGRATIONS)] {
+        let mut admin = cluster.superuser("postgres").connect().await?;
+        let create = format!("create database {}", options.get_database().unwrap_or(DATABASE));
+        sqlx::query(AssertSqlSafe(create)).execute(&mut admin).await?;
+        admin.close().await?;
+        let pool = migrate(migrations, options).await?;
+        // Statistics, so that plans do not change in the middle of a run when the first ones are gathered.
+        sqlx::query("vacuum analyze").execute(&pool).await?;
+        pool.close().await;
+    }
     Ok(())
 }
 
@@ -121,7 +127,7 @@ fn key(version: &str) -> String {
     let mut hash = Sha256::new();
     hash.update(version);
     hash.update(SETTINGS);
-    for migration in ARENA.iter() {
+    for migration in ARENA.iter().chain(bank::MIGRATIONS.iter()) {
         hash.update(&migration.checksum);
     }
     let hash = hash.finalize();
