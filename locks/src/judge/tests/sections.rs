@@ -14,6 +14,7 @@ fn two(from: u64, to: u64) -> Log {
 fn sections_are_half_open() {
     assert_eq!(two(30, 40).verdict().overlaps, []);
     assert_eq!(two(5, 10).verdict().overlaps, []);
+    assert_eq!(two(20, 20).verdict().overlaps, [], "a section without length holds no instant");
     assert_eq!(texts(&two(29, 40).verdict().overlaps), ["A and B were both inside s for 1 ms"]);
     assert_eq!(texts(&two(5, 11).verdict().overlaps), ["B and A were both inside s for 1 ms"]);
 }

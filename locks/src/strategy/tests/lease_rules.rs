@@ -135,6 +135,22 @@ fn a_release_is_retried_until_the_lease_is_over_and_no_longer() {
 }
 
 #[test]
+fn a_renewal_moves_the_point_up_to_which_a_release_is_retried() {
+    for reply in [rows(1), Reply::Unknown] {
+        let mut w = walk_with(|s| s.renew = true);
+        w.inside().at(3000).tick();
+        w.reply(reply);
+        w.work_ended(WorkEnd::Failed);
+        w.left();
+        w.at(3500);
+        w.reply(Reply::NotSent);
+        w.at(5500);
+        assert_eq!(short(&w.tick()), ["send release again"], "the renewal may hold until 6000");
+        assert_eq!(short(&w.at(6000).reply(Reply::NotSent)), ["failed: handler failed"]);
+    }
+}
+
+#[test]
 fn a_pause_between_release_retries_ends_them_when_the_lease_is_over() {
     let mut w = walk();
     w.inside().work_ended(WorkEnd::Failed);
