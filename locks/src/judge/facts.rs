@@ -11,12 +11,26 @@ use crate::event::{EffectAnswer, Event, Fault, Kind, Param, ProcessName, Process
 use crate::ids::{AttemptId, CommandId, LockName, SinkName, Slot};
 use crate::machine::Outcome;
 
-/// An event's number and its time: a point, or the interval that is all its source knows.
+/// An event's number and its time: a point, or the interval that is all its source knows. There are
+/// thousands in a checkpoint, which pages carry: it is written as three numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(from = "(u64, u64, u64)", into = "(u64, u64, u64)")]
 pub(super) struct Stamp {
     pub seq: u64,
     pub at_us: u64,
     pub until_us: u64,
+}
+
+impl From<(u64, u64, u64)> for Stamp {
+    fn from((seq, at_us, until_us): (u64, u64, u64)) -> Stamp {
+        Stamp { seq, at_us, until_us }
+    }
+}
+
+impl From<Stamp> for (u64, u64, u64) {
+    fn from(Stamp { seq, at_us, until_us }: Stamp) -> (u64, u64, u64) {
+        (seq, at_us, until_us)
+    }
 }
 
 impl Stamp {
@@ -79,8 +93,8 @@ pub(super) struct Attempt {
     pub entered: Option<Stamp>,
     pub left: Option<Stamp>,
     pub finished: Option<(Outcome, Stamp)>,
-    /// It waits at a gate.
-    pub at_gate: bool,
+    /// At so many gates it waits: a renewal may wait at one of its own.
+    pub at_gates: u32,
     pub commands: BTreeMap<CommandId, Command>,
 }
 
@@ -186,8 +200,11 @@ impl Facts {
                 attempt.slot = Some(slot.clone());
                 attempt.lock = Some(lock.clone());
             }
-            Kind::GateReached { attempt, .. } => self.attempt_mut(attempt, stamp).at_gate = true,
-            Kind::GatePassed { attempt, .. } => self.attempt_mut(attempt, stamp).at_gate = false,
+            Kind::GateReached { attempt, .. } => self.attempt_mut(attempt, stamp).at_gates += 1,
+            Kind::GatePassed { attempt, .. } => {
+                let attempt = self.attempt_mut(attempt, stamp);
+                attempt.at_gates = attempt.at_gates.saturating_sub(1);
+            }
             Kind::Granted { attempt, lock, epoch, trusted_until_us, .. } => {
                 let attempt = self.attempt_mut(attempt, stamp);
                 attempt.lock = Some(lock.clone());

@@ -46,7 +46,7 @@ fn end(view: &View, id: &AttemptId, attempt: &Attempt, start: Stamp) -> (u64, u6
     }
     // The run goes on. Who is stopped or waits at a gate is inside up to now; of others we know it up to
     // the last word that they wrote: a `left` may be on its way.
-    let held = attempt.at_gate || process.is_some_and(|process| process.stopped);
+    let held = attempt.at_gates > 0 || process.is_some_and(|process| process.stopped);
     let heard_us = process.map_or(start.at_us, |process| process.heard_us);
     let certain = if held { facts.now_us } else { heard_us };
     (certain.max(start.at_us), facts.now_us.max(start.at_us))

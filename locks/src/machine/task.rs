@@ -102,7 +102,7 @@ pub const TASK_TRANSITIONS: &[(TaskState, &str, TaskState)] = &[
     (TaskState::Scheduled, "timer fires", TaskState::Due),
     (TaskState::Due, "lock asked for", TaskState::Acquiring),
     (TaskState::Due, "no lock needed", TaskState::Running),
-    (TaskState::Due, "cancelled", TaskState::Skipped),
+    (TaskState::Due, "cancelled, or the slot before still runs", TaskState::Skipped),
     (TaskState::Acquiring, "granted", TaskState::Running),
     (TaskState::Acquiring, "busy, no quorum or no answer", TaskState::Skipped),
     (TaskState::Running, "left", TaskState::Releasing),
