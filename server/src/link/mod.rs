@@ -9,10 +9,12 @@
 //! | `session` | whose connection it is |
 //! | `pump`, `socket` | the thin shell that reads and writes |
 //! | `thread` | where all of it runs |
+//! | [`cost`] | what a link itself costs |
 //!
 //! Control calls do not talk to that thread. They change the rules under the lock that a pump holds while
 //! it acts on them: when a call returns its fault is in force, and no call can wait for a busy proxy.
 
+pub mod cost;
 mod delay;
 mod flow;
 mod pump;

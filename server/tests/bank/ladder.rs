@@ -74,20 +74,21 @@ async fn epochs_that_are_equal_missing_or_unknown() {
 
 #[tokio::test]
 async fn a_stale_effect_held_in_flight_meets_the_guard_that_stands_when_it_arrives() {
-    for (guards, fate) in [
-        (vec![], EffectAnswer::Accepted),
-        (vec![MaxSeen], EffectAnswer::Rejected(MaxSeen)),
-        (vec![CurrentEpoch], EffectAnswer::Rejected(CurrentEpoch)),
+    let mut counter = Counter::open(&[]).await;
+    let (sender, mut passed) = mpsc::unbounded_channel();
+    let links = Links::start(|_| counter.bank.upstream(), sender).unwrap();
+    let (a, b) = (links.add("A").unwrap()[&Endpoint::Bank], links.add("B").unwrap()[&Endpoint::Bank]);
+    for (lock, guards, fate) in [
+        ("x", vec![], EffectAnswer::Accepted),
+        ("y", vec![MaxSeen], EffectAnswer::Rejected(MaxSeen)),
+        ("z", vec![CurrentEpoch], EffectAnswer::Rejected(CurrentEpoch)),
     ] {
-        let mut counter = Counter::open(&guards).await;
-        let (sender, mut passed) = mpsc::unbounded_channel();
-        let links = Links::start(|_| counter.bank.upstream(), sender).unwrap();
-        let (a, b) = (links.add("A").unwrap()[&Endpoint::Bank], links.add("B").unwrap()[&Endpoint::Bank]);
-        counter.grant("x", 7).await;
+        counter.bank.set_guards(&guards);
+        counter.grant(lock, 7).await;
         links.hold("A", Endpoint::Bank, Direction::Request).unwrap();
-        let stale = tokio::spawn(async move { post(a, &effect("A", "x", 1, Some(7))).await });
-        counter.grant("x", 8).await;
-        let newer = post(b, &effect("B", "x", 1, Some(8))).await;
+        let stale = tokio::spawn(async move { post(a, &effect("A", lock, 1, Some(7))).await });
+        counter.grant(lock, 8).await;
+        let newer = post(b, &effect("B", lock, 1, Some(8))).await;
         assert_eq!(newer, Some(Reply::Accepted { accepted: true, nth: 1 }));
         assert_eq!(counter.told().await.attempt.replica, "B");
         assert!(timeout(Duration::from_millis(60), counter.settled.recv()).await.is_err(), "A's is in flight");
@@ -96,9 +97,11 @@ async fn a_stale_effect_held_in_flight_meets_the_guard_that_stands_when_it_arriv
         assert_eq!(answer, fate, "under {guards:?}");
         let told = counter.told().await;
         assert_eq!((told.attempt.replica.as_str(), &told.answer), ("A", &fate));
+        // The latest of A's requests: that of this round.
         let held = std::iter::from_fn(|| passed.try_recv().ok())
-            .find(|passed| passed.replica == "A" && passed.direction == Direction::Request);
+            .filter(|passed| passed.replica == "A" && passed.direction == Direction::Request)
+            .last();
         assert!(held.is_some_and(|held| held.at_us < told.at_us && held.kept_us >= 50_000));
-        counter.close().await;
     }
+    counter.close().await;
 }
