@@ -1,7 +1,7 @@
 //! The judge: a fold of the event log into a verdict. It counts what is certain and lists what is
 //! undecided apart; it never looks at anything but the log.
 //!
-//! Events are pushed in order of arrival and judged in order of time. [`facts`] gathers what was said, and
+//! Events are pushed in order of arrival and judged in order of time. `facts` gathers what was said, and
 //! each kind of finding has a file of its own that looks at the facts. Asking for a verdict costs time in
 //! the number of attempts, not of events.
 //!
