@@ -5,6 +5,7 @@
 use chrono::DateTime;
 use chrono_tz::Tz;
 use croner::Cron;
+use croner::parser::{CronParser, Seconds};
 use locks::event::Schedule;
 use locks::ids::Slot;
 
@@ -24,8 +25,10 @@ struct Bound {
 
 impl Bound {
     fn new(schedule: &Schedule, now_ms: i64) -> Result<Bound, String> {
-        let cron = croner::parser::CronParser::builder()
-            .seconds(croner::parser::Seconds::Required)
+        // `1/5`, every five beginning with one, is how Quartz and many others say it.
+        let cron = CronParser::builder()
+            .seconds(Seconds::Required)
+            .sloppy_ranges(true)
             .build()
             .parse(&schedule.cron)
             .map_err(|error| format!("schedule {}: {:?}: {error}", schedule.name, schedule.cron))?;
@@ -122,6 +125,13 @@ mod tests {
         let slots = binder.due(NOW + 21_000);
         assert_eq!(slots.iter().map(|slot| slot.fire_ms).collect::<Vec<_>>(), [NOW + 5_000]);
         assert_eq!(binder.next_ms(), Some(NOW + 25_000));
+    }
+
+    #[test]
+    fn a_step_may_begin_anywhere() {
+        let mut binder = bound("1/5 * * * * *", "UTC", NOW);
+        assert_eq!(binder.due(NOW + 1_000).len(), 1);
+        assert_eq!(binder.next_ms(), Some(NOW + 6_000));
     }
 
     #[test]
