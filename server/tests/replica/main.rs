@@ -2,5 +2,8 @@
 
 #[path = "../common/mod.rs"]
 mod common;
+mod gates;
 mod life;
+mod live;
+mod sessions;
 mod stage;
