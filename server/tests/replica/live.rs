@@ -100,7 +100,7 @@ async fn who_is_shut_down_gives_back_what_it_holds() {
     a.tell(&Control::Shutdown).await;
     a.ends().await;
     assert_eq!(stage.ask::<i64>("select count(*) from locks where token is not null").await, 0);
-    assert_eq!(a.process.exited().await, server::warden::Exit::Code(0));
+    assert_eq!(a.process.exited().await, server::warden::Exit::Status(0));
     stage.close().await;
 }
 

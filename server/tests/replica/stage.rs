@@ -10,11 +10,11 @@ use locks::guard::Guard;
 use locks::ids::{AttemptId, Gate, Slot};
 use locks::machine::Outcome;
 use locks::setup::Setup;
+use server::arena::Arena;
 use server::arena::replica::ReplicaProcess;
-use server::arena::{self, Arena};
 use server::bank::Bank;
 use server::lab::Lab;
-use server::link::{Links, Passed, Upstream};
+use server::link::{Links, Passed};
 use server::replica::control::Control;
 use tempfile::TempDir;
 use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader, Lines};
@@ -50,11 +50,7 @@ impl Stage {
         let bank = Bank::start(arena.postgres_options(), guards, settled).await.unwrap();
         let to_bank = bank.upstream();
         let (sender, passed) = mpsc::unbounded_channel();
-        let upstream = |endpoint| match arena.upstream(endpoint) {
-            Some(arena::Upstream::Unix(path)) => Upstream::Unix(path),
-            Some(arena::Upstream::Tcp { host, port }) => Upstream::Tcp { host, port },
-            None => to_bank.clone(),
-        };
+        let upstream = |endpoint| arena.upstream(endpoint).unwrap_or_else(|| to_bank.clone());
         let links = Links::start(upstream, sender).unwrap();
         Stage { arena, links, passed, lab, bank, _data: data }
     }

@@ -245,10 +245,7 @@ impl<S: Strategy> Driver<S> {
             me.say(Kind::EffectAnswered { attempt: attempt.clone(), answer: answer.clone(), took_us });
             let _ = tell.send(Happening::EffectAnswered(attempt, answer));
         };
-        let transaction = within.and_then(|session| match self.stores.get(&session) {
-            Some(Store::Postgres(store)) => Some(store),
-            None => None,
-        });
+        let transaction = within.and_then(|session| self.stores.get(&session)).map(|Store::Postgres(store)| store);
         self.sink.send(request, transaction, answered);
     }
 }
