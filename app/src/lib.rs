@@ -17,4 +17,6 @@ mod page;
 mod part;
 pub mod stage;
 
-pub use app::{App, shell};
+pub use app::App;
+#[cfg(feature = "ssr")]
+pub use app::shell;
