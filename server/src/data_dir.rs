@@ -120,7 +120,7 @@ impl DataDir {
         let entries = fs::read_dir(&labs).map_err(|error| LabError::DataDir { path: labs.clone(), error })?;
         for folder in entries.filter_map(Result::ok).map(|entry| entry.path()).filter(|path| path.is_dir()) {
             let Some(_lock) = try_lock(&folder)? else { continue };
-            let killed = kill_left_over(&folder).await;
+            let killed = kill_left_over(&folder, Vec::new()).await;
             if let Some(shared) = shared {
                 shared.drop_left_over(&folder).await;
             }
@@ -169,17 +169,18 @@ impl LabFolder {
 }
 
 /// Kill what a crashed lab left: what it wrote down, if pid and start time still agree, and whatever
-/// works in its folder and runs one of its programs (backends are not written down). Returns how many.
-pub(crate) async fn kill_left_over(folder: &Path) -> usize {
+/// works in its folder and runs one of its programs, or one of these (backends are not written down).
+/// Returns how many.
+pub(crate) async fn kill_left_over(folder: &Path, programs: Vec<PathBuf>) -> usize {
     let folder = folder.to_owned();
-    tokio::task::spawn_blocking(move || kill_left_over_now(&folder)).await.unwrap_or(0)
+    tokio::task::spawn_blocking(move || kill_left_over_now(&folder, programs)).await.unwrap_or(0)
 }
 
-fn kill_left_over_now(folder: &Path) -> usize {
+fn kill_left_over_now(folder: &Path, programs: Vec<PathBuf>) -> usize {
     let until = Instant::now() + KILL_LIMIT;
     let text = fs::read_to_string(folder.join(PROCESSES)).unwrap_or_default();
     let mut killed = 0;
-    let mut programs: Vec<PathBuf> = Vec::new();
+    let mut programs: Vec<PathBuf> = programs.iter().filter_map(|path| fs::canonicalize(path).ok()).collect();
     for line in text.lines() {
         let mut fields = line.splitn(3, ' ');
         let (Some(Ok(pid)), Some(Ok(started)), Some(program)) =

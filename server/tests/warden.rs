@@ -112,6 +112,7 @@ async fn server_to_kill() {
     let Ok(data) = std::env::var("TEST_DATA_DIR") else { return };
     let lab = lab(Path::new(&data)).await;
     let arena = lab.arena(&BTreeMap::new()).await.unwrap();
+    lab.control().await.unwrap().set_progress("learner", "step", &serde_json::json!(3)).await.unwrap();
     let busy = [
         "select pg_sleep(1000)",
         "do $$ begin loop end loop; end $$",
@@ -127,8 +128,7 @@ async fn server_to_kill() {
         tokio::time::sleep(Duration::from_millis(5)).await;
     }
     let replica = arena.spawn_replica("A", 1).await.unwrap();
-    // As soon as there is a replica that stays, it is stopped as well.
-    let _ = replica.process.stop().await;
+    replica.process.stop().await.unwrap();
     for node in [1, 2] {
         arena.store(Endpoint::Redis(node)).unwrap().stop().await.unwrap();
     }
@@ -224,6 +224,9 @@ async fn what_even_the_warden_could_not_kill_the_next_lab_does() {
     assert!(left.len() > 10, "the test has nothing to clean: {left:#?}");
     let lab = lab(data.path()).await;
     assert_eq!(std::fs::read_dir(data.path().join("labs")).unwrap().count(), 2, "its own folder and the lock");
+    // The control plane recovers, and has forgotten nothing.
+    let progress = lab.control().await.unwrap().progress("learner").await.unwrap();
+    assert_eq!(progress, [("step".to_owned(), serde_json::json!(3))]);
     lab.close().await;
     until("nothing of the lab is left", GONE, || processes_of(data.path()).is_empty()).await;
 }

@@ -2,6 +2,7 @@
 //! with the durability that Postgres has by default.
 
 use std::fs::{self, File};
+use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use sqlx::postgres::PgConnectOptions;
@@ -47,7 +48,7 @@ pub(super) struct Embedded {
     cluster: Cluster,
     process: Process,
     _sockets: Sockets,
-    _lock: File,
+    lock: Mutex<Option<File>>,
 }
 
 impl Embedded {
@@ -64,7 +65,7 @@ impl Embedded {
         };
         // What a crashed server left holds the cluster. It is written down in that server's folder, which is
         // cleaned already; here is looked at what works in this one.
-        kill_left_over(&folder).await;
+        kill_left_over(&folder, vec![postgres.postgres.path.clone()]).await;
         if inside.exists() {
             sockets::remove_left_over(&inside);
         }
@@ -84,6 +85,7 @@ impl Embedded {
         let log = inside.join("log");
         let cluster = Cluster { data, sockets: sockets.folder().to_owned(), log, password };
         let means = Means { warden: own.warden.clone(), postgres, user: own.user.cloned() };
+        cluster.forget_dead()?;
         if !finished {
             cluster.init(&means, SETTINGS).await?;
         }
@@ -95,7 +97,7 @@ impl Embedded {
             // Written last: a cluster without it is half made, holds nothing, and is made again.
             at(&password_file, crate::stores::write_secret(&password_file, &cluster.password))?;
         }
-        Ok(Embedded { cluster, process, _sockets: sockets, _lock: lock })
+        Ok(Embedded { cluster, process, _sockets: sockets, lock: Mutex::new(Some(lock)) })
     }
 
     pub(super) fn options(&self) -> PgConnectOptions {
@@ -106,5 +108,7 @@ impl Embedded {
         if let Err(error) = shut_down(&self.process, SHUT_LIMIT).await {
             tracing::warn!(%error, "the control plane's Postgres could not be shut down; it recovers at the next start");
         }
+        // Another server may have it from now on, though this value lives.
+        self.lock.lock().unwrap_or_else(PoisonError::into_inner).take();
     }
 }

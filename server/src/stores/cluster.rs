@@ -117,9 +117,20 @@ impl Cluster {
         write_for(&self.data.join("postgresql.conf"), settings, means.user.as_ref())
     }
 
+    /// Remove what a killed Postgres left to keep others away. For a caller that knows that nothing of it
+    /// runs any more: a dead process that nobody has reaped yet looks alive to Postgres, and keeps it from
+    /// starting.
+    pub fn forget_dead(&self) -> Result<(), StoreError> {
+        for left in [self.data.join("postmaster.pid"), self.sockets.join(format!(".s.PGSQL.{PORT}.lock"))] {
+            if left.exists() {
+                at(&left, fs::remove_file(&left))?;
+            }
+        }
+        Ok(())
+    }
+
     /// Start Postgres; returns when it takes connections.
     pub async fn start(&self, means: &Means) -> Result<Process, StoreError> {
-        // A killed Postgres leaves its files; this one would be taken for the new one's.
         let pid_file = self.data.join("postmaster.pid");
         let spawned = means
             .warden

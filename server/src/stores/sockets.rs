@@ -21,10 +21,14 @@ pub struct Sockets {
 impl Sockets {
     /// Sockets in `beside`, an existing private folder, or in a shorter one.
     pub fn for_folder(beside: &Path, user: Option<&User>) -> Result<Sockets, StoreError> {
+        Sockets::in_either(beside, &std::env::temp_dir(), user)
+    }
+
+    fn in_either(beside: &Path, temporary: &Path, user: Option<&User>) -> Result<Sockets, StoreError> {
         if fits(beside) {
             return Ok(Sockets { folder: beside.to_owned(), apart: false });
         }
-        let folder = std::env::temp_dir().join(format!("aegis-{:08x}", rand::random::<u32>()));
+        let folder = temporary.join(format!("aegis-{:08x}", rand::random::<u32>()));
         if !fits(&folder) {
             let path = folder.join(".s.PGSQL.5432");
             return Err(StoreError::SocketPath { length: path.as_os_str().len(), path });
@@ -86,6 +90,13 @@ mod tests {
         drop(apart);
         assert!(!folder.exists());
         assert!(top.path().exists());
+    }
+
+    #[test]
+    fn a_path_that_no_system_takes_is_an_error_that_says_what_to_do() {
+        let deep = Path::new("/").join("d".repeat(100));
+        let error = Sockets::in_either(&deep, &deep, None).unwrap_err().to_string();
+        assert!(error.contains("bytes, and 103 is the most") && error.contains("TMPDIR"), "{error}");
     }
 
     #[test]

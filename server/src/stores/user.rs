@@ -26,6 +26,9 @@ pub fn check_reachable(folder: &Path, user: Option<&User>) -> Result<(), StoreEr
     way.reverse();
     for path in way {
         let Ok(of) = fs::metadata(path) else { continue };
+        if !of.is_dir() {
+            continue;
+        }
         let needed = match () {
             () if of.uid() == user.uid => 0o100,
             () if of.gid() == user.gid => 0o010,

@@ -1,0 +1,84 @@
+//! Arenas on stores that somebody else runs. Here somebody else is a lab with private ones.
+
+mod common;
+
+use std::collections::BTreeMap;
+
+use common::{config, data_dir, lab};
+use locks::ids::Endpoint;
+use server::arena::Arena;
+use server::lab::{Lab, LabConfig};
+use server::link::Upstream;
+use sqlx::ConnectOptions;
+
+fn addresses(host: &Arena) -> (String, Vec<String>) {
+    let nodes = (1..=5).map(|node| match host.upstream(Endpoint::Redis(node)) {
+        Some(Upstream::Unix(path)) => format!("redis+unix://{}", path.display()),
+        other => panic!("{other:?}"),
+    });
+    (host.postgres_options().to_url_lossy().to_string(), nodes.collect())
+}
+
+async fn names(host: &Arena) -> (Vec<String>, Vec<String>, Vec<String>) {
+    let mut postgres = host.connect_postgres().await.unwrap();
+    let like = |table: &str, column: &str| {
+        sqlx::AssertSqlSafe(format!("select {column}::text from {table} where {column} like 'aegis\\_arena\\_%'"))
+    };
+    let databases = sqlx::query_scalar(like("pg_database", "datname")).fetch_all(&mut postgres).await.unwrap();
+    let roles = sqlx::query_scalar(like("pg_roles", "rolname")).fetch_all(&mut postgres).await.unwrap();
+    let mut redis = host.connect_redis(1).await.unwrap();
+    let keys = redis::cmd("KEYS").arg("aegis_arena_*").query_async(&mut redis).await.unwrap();
+    (databases, roles, keys)
+}
+
+#[tokio::test]
+async fn arenas_have_a_database_each_and_leave_nothing_also_after_a_crash() {
+    let data = data_dir();
+    let host_lab = lab(data.path()).await;
+    let host = host_lab.arena(&BTreeMap::new()).await.unwrap();
+    let (postgres, redis) = addresses(&host);
+    let guest_data = data_dir();
+    let shared = LabConfig { postgres_url: Some(postgres), redis_urls: redis, ..config(guest_data.path()) };
+    let guest = Lab::open(shared.clone()).await.unwrap();
+    assert!(!guest.has_private_stores());
+    let nodes = BTreeMap::new();
+    let (one, other) = tokio::join!(guest.arena(&nodes), guest.arena(&nodes));
+    let (one, other) = (one.unwrap(), other.unwrap());
+    assert!(one.store(Endpoint::Postgres).is_none() && one.stores().next().is_none());
+    assert_ne!(one.key_prefix(), other.key_prefix());
+
+    // A replica gets into its own arena's database, and not into the other's.
+    let login = one.postgres_login();
+    let replica = one
+        .postgres_options()
+        .username(&login.user)
+        .password(login.password.as_deref().unwrap())
+        .database(&login.database);
+    let mut connection = replica.connect().await.unwrap();
+    sqlx::query("insert into lock_epochs values ('l', 1)").execute(&mut connection).await.unwrap();
+    assert!(replica.clone().database(&other.postgres_login().database).connect().await.is_err());
+    let mut beside = other.connect_postgres().await.unwrap();
+    let rows: i64 = sqlx::query_scalar("select count(*) from lock_epochs").fetch_one(&mut beside).await.unwrap();
+    assert_eq!(rows, 0);
+    let mut node = one.connect_redis(1).await.unwrap();
+    redis::cmd("SET").arg(format!("{}lock", one.key_prefix())).arg("t").query_async::<()>(&mut node).await.unwrap();
+    let (databases, roles, keys) = names(&host).await;
+    assert_eq!((databases.len(), roles.len(), keys.len()), (2, 2, 1));
+
+    // Closed with a replica still connected.
+    one.close().await;
+    let (databases, roles, keys) = names(&host).await;
+    assert_eq!((databases.len(), roles.len(), keys.len()), (1, 1, 0));
+
+    // As a crash would leave it: nobody closes the other, and the lock on the lab's folder is free.
+    std::mem::forget(other);
+    drop(beside);
+    let folder = std::fs::read_dir(guest_data.path().join("labs")).unwrap().filter_map(Result::ok);
+    let folder = folder.map(|entry| entry.path()).find(|path| path.is_dir()).unwrap();
+    std::fs::remove_file(folder.join("lock")).unwrap();
+    let next = Lab::open(shared).await.unwrap();
+    assert_eq!(names(&host).await, (vec![], vec![], vec![]));
+    next.close().await;
+    host.close().await;
+    host_lab.close().await;
+}
