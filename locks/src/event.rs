@@ -223,7 +223,8 @@ pub enum Kind {
     // ---- replicas: what they believe ----
     /// The replica has its sessions, its statements are prepared, its timers are set.
     Ready,
-    /// A session was opened. Its link knows it by the same name, which travels in the connection's first bytes.
+    /// A session was opened. Its link knows it by the same name, which travels in the connection's first
+    /// bytes. While a set-up is changed, two of one name may be open: count them.
     SessionOpened {
         /// Where it leads.
         endpoint: Endpoint,

@@ -40,9 +40,12 @@ use control::Control;
 
 /// What a replica exits with when it was told something that it cannot understand or do.
 const USAGE: u8 = 2;
+/// What it exits with when a part of it panicked; the runtime's own number for that.
+const PANICKED: u8 = 101;
 
 /// `aegis replica`: obey control lines until told to end.
 pub fn main() -> ExitCode {
+    end_on_panic();
     let runtime = match tokio::runtime::Builder::new_current_thread().enable_all().build() {
         Ok(runtime) => runtime,
         Err(error) => {
@@ -65,19 +68,27 @@ pub fn main() -> ExitCode {
     }
 }
 
+/// A part that panics must not leave the others running as if nothing were wrong.
+fn end_on_panic() {
+    let hook = std::panic::take_hook();
+    std::panic::set_hook(Box::new(move |panic| {
+        hook(panic);
+        std::process::exit(i32::from(PANICKED));
+    }));
+}
+
 /// Read control lines on a thread of their own, so that the end of standard input ends the process even
 /// while the lock thread is blocked.
 fn read(lines: &mpsc::UnboundedSender<Control>) {
     for line in std::io::stdin().lock().lines() {
-        let Ok(line) = line else { break };
-        match serde_json::from_str(&line) {
-            Ok(control) => {
-                if lines.send(control).is_err() {
-                    return;
-                }
-            }
+        let control = line
+            .map_err(|error| error.to_string())
+            .and_then(|line| serde_json::from_str(&line).map_err(|error| format!("{error}: {line}")));
+        match control {
+            // Nobody listens any more when the lock thread is about to end the process.
+            Ok(control) => drop(lines.send(control)),
             Err(error) => {
-                say::error(format_args!("replica: not a control line: {error}: {line}"));
+                say::error(format_args!("replica: not a control line: {error}"));
                 std::process::exit(i32::from(USAGE));
             }
         }

@@ -113,9 +113,7 @@ async fn a_replica_at_work_stays_small() {
     let status = std::fs::read_to_string(format!("/proc/{}/status", a.process.pid())).unwrap();
     let resident = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).unwrap();
     let kb: u64 = resident.trim().trim_end_matches(" kB").parse().unwrap();
-    eprintln!("resident: {kb} kB");
-    // The build under test is not optimised; the one that is served must stay below 25 MB.
-    assert!(kb < 60_000, "{kb} kB resident");
+    assert!(kb < 25_000, "{kb} kB resident");
     stage.close().await;
 }
 

@@ -3,6 +3,7 @@
 #[path = "../common/mod.rs"]
 mod common;
 mod gates;
+mod ledger;
 mod life;
 mod live;
 mod sessions;

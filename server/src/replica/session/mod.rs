@@ -137,8 +137,13 @@ impl<C: Client> Connection<C> {
             if let Some(opened) = self.opened.take() {
                 let _ = opened.send(());
             }
-            let Some(why) = self.serve(conn).await else { return };
+            let why = self.serve(conn).await;
+            let wanted = why.is_some();
+            let why = why.unwrap_or_else(|| "no longer needed".to_owned());
             self.me.say(Kind::SessionClosed { endpoint: self.spec.endpoint, session: self.spec.name.clone(), why });
+            if !wanted {
+                return;
+            }
         }
     }
 
