@@ -15,6 +15,8 @@ mod check;
 mod problem;
 #[cfg(feature = "scenario")]
 mod read;
+#[cfg(all(test, feature = "scenario"))]
+mod round_trip;
 mod stage;
 mod write;
 

@@ -334,11 +334,10 @@ impl Stage {
     fn let_go(&mut self, links: &Links, what: Option<Direction>) {
         self.on_stage(&links.replica);
         for (name, endpoint) in pairs(links) {
-            let both = [Direction::Request, Direction::Reply];
-            let released = both
-                .into_iter()
-                .filter(|way| what.is_none_or(|what| what == *way))
-                .fold(false, |any, way| self.held.remove(&(name.clone(), endpoint, way)) || any);
+            let mut released = false;
+            for way in [Direction::Request, Direction::Reply] {
+                released |= what.is_none_or(|what| what == way) && self.held.remove(&(name.clone(), endpoint, way));
+            }
             if !released && self.replicas.contains_key(&name) {
                 let what =
                     what.map_or("nothing", |way| if way == Direction::Request { "no request" } else { "no reply" });
