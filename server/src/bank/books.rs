@@ -8,7 +8,7 @@ use locks::event::EffectAnswer;
 use locks::guard::{Guard, Seen};
 use locks::ids::{Slot, Token};
 use sqlx::migrate::Migrator;
-use sqlx::postgres::{PgConnectOptions, PgRow};
+use sqlx::postgres::{PgConnectOptions, PgPoolOptions, PgRow};
 use sqlx::{AssertSqlSafe, ConnectOptions, Connection, PgConnection, Row};
 use tokio::time::timeout;
 
@@ -50,9 +50,10 @@ async fn make(arena: &PgConnectOptions, own: &PgConnectOptions) -> Result<(), Ba
         sqlx::query(AssertSqlSafe(create)).execute(&mut beside).await?;
     }
     beside.close().await?;
-    let mut connection = own.connect().await?;
-    MIGRATIONS.run(&mut connection).await?;
-    connection.close().await?;
+    // A pool of one, because the future of a migration on a borrowed connection cannot move between threads.
+    let pool = PgPoolOptions::new().max_connections(1).connect_with(own.clone()).await?;
+    MIGRATIONS.run(&pool).await?;
+    pool.close().await;
     Ok(())
 }
 
