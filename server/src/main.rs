@@ -4,7 +4,7 @@
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
-use server::{doctor, http, replica, warden};
+use server::{doctor, http, replica, run, warden};
 use tracing_subscriber::EnvFilter;
 
 /// A teaching lab on distributed locks: real replicas, real stores, real faults, measured verdicts.
@@ -19,6 +19,8 @@ struct Cli {
 enum Command {
     /// Serve the lab's pages.
     Serve(http::serve::Args),
+    /// Run scenario files and say what came of them.
+    Run(run::cli::Args),
     /// Say what the lab finds on this machine, what is missing, and how to get it.
     Doctor(doctor::Args),
     /// The parent of every store and replica; the server starts it.
@@ -34,6 +36,7 @@ fn main() -> ExitCode {
     tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr).init();
     match Cli::parse().command {
         Command::Serve(args) => http::serve::main(args),
+        Command::Run(args) => run::cli::main(args),
         Command::Doctor(args) => doctor::main(args),
         Command::Warden => warden::child::main(),
         Command::Replica => replica::main(),

@@ -87,7 +87,7 @@ impl Loader for Pages {
                 Some(live) if live.owner() == learner.0 => Ok(run_page(id, &live.log(), true)),
                 Some(_) => Err(page_problem(ApiError::NotFound("run"))),
                 None => {
-                    let log = app.shelf.log(&id).await.map_err(page_problem)?;
+                    let log = app.shelf.log(&id).await.map_err(ApiError::from).map_err(page_problem)?;
                     Ok(run_page(id, &log, false))
                 }
             }
@@ -96,7 +96,7 @@ impl Loader for Pages {
 
     fn runs(&self) -> Loading<Vec<RunLine>> {
         let (app, learner) = (self.app.clone(), self.learner.clone());
-        Box::pin(async move { app.shelf.list(&learner.0).await.map_err(page_problem) })
+        Box::pin(async move { app.shelf.list(&learner.0).await.map_err(ApiError::from).map_err(page_problem) })
     }
 }
 

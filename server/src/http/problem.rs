@@ -7,6 +7,8 @@ use axum::response::{IntoResponse, Response};
 use locks::event::Whose;
 use serde::Serialize;
 
+use crate::run::shelf::ShelfError;
+
 /// What can go wrong with a request.
 #[derive(Debug, thiserror::Error)]
 pub enum ApiError {
@@ -49,6 +51,15 @@ impl ApiError {
             ApiError::TooMany => (StatusCode::TOO_MANY_REQUESTS, "Too fast", Whose::Yours),
             ApiError::Full(_) => (StatusCode::SERVICE_UNAVAILABLE, "All places are taken", Whose::Lab),
             ApiError::Lab(_) => (StatusCode::INTERNAL_SERVER_ERROR, "The lab failed", Whose::Lab),
+        }
+    }
+}
+
+impl From<ShelfError> for ApiError {
+    fn from(error: ShelfError) -> Self {
+        match error {
+            ShelfError::NotFound => ApiError::NotFound("run"),
+            other => ApiError::lab(other),
         }
     }
 }

@@ -34,7 +34,7 @@ async fn readable(app: &App, id: &str, learner: &Learner) -> Result<Arc<Log>, Ap
     match app.sessions.get(id) {
         Some(live) if live.owner() == learner.0 => Ok(live.log()),
         Some(_) => Err(ApiError::NotFound("run")),
-        None => app.shelf.log(id).await,
+        None => Ok(app.shelf.log(id).await?),
     }
 }
 

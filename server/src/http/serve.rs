@@ -3,7 +3,6 @@
 
 use std::io;
 use std::net::{IpAddr, SocketAddr};
-use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Duration;
@@ -16,6 +15,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::problem::Causes;
 use super::{App, metrics, origin, router};
+use crate::lab::{Lab, LabConfig, LabError};
 use crate::run::live::{Limits, Sessions};
 use crate::run::shelf::Shelf;
 use crate::say;
@@ -32,9 +32,8 @@ pub struct Args {
     /// Port to listen on; 0 takes any free one.
     #[arg(long, env = "AEGIS_PORT", default_value_t = 3000)]
     pub port: u16,
-    /// Folder for the lab's data.
-    #[arg(long, env = "AEGIS_DATA_DIR")]
-    pub data_dir: Option<PathBuf>,
+    #[command(flatten)]
+    lab: LabConfig,
     /// Further host names that the lab goes by, separated by commas.
     #[arg(long, env = "AEGIS_ALLOWED_HOSTS", value_delimiter = ',')]
     pub allowed_hosts: Vec<String>,
@@ -57,6 +56,8 @@ enum ServeError {
     },
     #[error("the server failed")]
     Io(#[from] io::Error),
+    #[error("the lab cannot be opened")]
+    Lab(#[from] LabError),
 }
 
 /// Serve, and say how it ended.
@@ -84,7 +85,10 @@ async fn serve(args: Args) -> Result<(), ServeError> {
     let shutdown = CancellationToken::new();
     tokio::spawn(until_told(shutdown.clone()));
 
-    let sessions = Arc::new(Sessions::new(PathBuf::new(), Limits::default()));
+    let lab = Lab::open(args.lab).await?;
+    let shelf = Shelf::new(lab.clone());
+    let sessions = Arc::new(Sessions::new(lab.clone(), shelf.clone(), Limits::default()));
+    sessions.recover().await;
     let leptos = LeptosOptions::builder()
         .output_name("aegis")
         .site_root(args.site_root)
@@ -94,7 +98,7 @@ async fn serve(args: Args) -> Result<(), ServeError> {
     let app = App {
         names: Arc::new(origin::Names::new(args.host, &args.allowed_hosts)),
         sessions: sessions.clone(),
-        shelf: Shelf::default(),
+        shelf,
         leptos,
         shutdown: shutdown.clone(),
         metrics: Arc::new(metrics::Metrics::new()),
@@ -111,6 +115,7 @@ async fn serve(args: Args) -> Result<(), ServeError> {
         }
     }
     sessions.close_all().await;
+    lab.close().await;
     Ok(())
 }
 

@@ -36,7 +36,7 @@ pub struct Passage {
     pub replica: String,
     /// Where it leads.
     pub endpoint: Endpoint,
-    /// Tells one connection of the run from all others.
+    /// Which connection of that link.
     pub connection: u64,
     /// The session, once its name is known.
     pub session: Option<SessionKey>,
@@ -76,7 +76,7 @@ struct Connection {
 #[derive(Default)]
 pub struct Correlator {
     announced: HashMap<SessionKey, Vec<Announced>>,
-    connections: HashMap<u64, Connection>,
+    connections: HashMap<(String, Endpoint, u64), Connection>,
 }
 
 impl Correlator {
@@ -111,13 +111,13 @@ impl Correlator {
 
     /// A link's word. Call [`Correlator::due`] behind it.
     pub fn passed(&mut self, now_us: u64, passage: Passage) {
-        self.connections.entry(passage.connection).or_default().waiting.push_back((now_us, passage));
+        let connection = (passage.replica.clone(), passage.endpoint, passage.connection);
+        self.connections.entry(connection).or_default().waiting.push_back((now_us, passage));
     }
 
-    /// A connection that carries nothing any more.
-    pub fn closed(&mut self, connection: u64) -> Vec<Labelled> {
-        let waiting = self.connections.remove(&connection).map(|gone| gone.waiting).unwrap_or_default();
-        waiting.into_iter().map(|(_, passage)| (passage, None)).collect()
+    /// A process is gone, and every message of its that will come has come.
+    pub fn gone(&mut self, replica: &str, incarnation: u32) {
+        self.announced.retain(|key, _| key.replica != replica || key.incarnation != incarnation);
     }
 
     /// Messages that need not wait any longer, those of one connection in their order.

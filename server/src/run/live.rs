@@ -2,9 +2,9 @@
 //! appends an action. It goes on while somebody watches, is suspended a minute after the last watcher
 //! left, and is stored with its verdict when it ends. It must never outlive its arena.
 
-use std::collections::BTreeMap;
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::Duration;
 
 use locks::action::Action;
@@ -12,10 +12,16 @@ use locks::event::EndReason;
 use locks::scenario::Scenario;
 use locks::setup::Setup;
 use tokio::sync::watch;
+use tokio::time::sleep;
 
 use super::error::ActError;
-use super::log::{Log, Recorder, RunId, new_run_id};
-use super::script;
+use super::log::{Log, RunId};
+use super::rig::{Plan, Rig};
+use super::runner::script_hash;
+use super::shelf::Shelf;
+use super::spool::{self, Spool};
+use super::{actions, script};
+use crate::lab::Lab;
 
 /// What live sessions are limited to.
 #[derive(Clone, Copy, Debug)]
@@ -49,16 +55,39 @@ pub enum OpenError {
 }
 
 /// All live sessions of a server.
-pub struct Sessions {
+pub struct Sessions(Arc<Shared>);
+
+struct Shared {
+    lab: Arc<Lab>,
+    shelf: Shelf,
     limits: Limits,
+    /// Where logs stand while sessions go on.
     folder: PathBuf,
-    open: Mutex<BTreeMap<RunId, Arc<Live>>>,
+    open: Mutex<Vec<Arc<Live>>>,
+    /// One at a time, so that two pages of one learner get one session.
+    opening: tokio::sync::Mutex<()>,
 }
 
 impl Sessions {
-    /// None yet; their logs stand below `folder` while they go on.
-    pub fn new(folder: PathBuf, limits: Limits) -> Sessions {
-        Sessions { limits, folder, open: Mutex::default() }
+    /// None yet.
+    pub fn new(lab: Arc<Lab>, shelf: Shelf, limits: Limits) -> Sessions {
+        let folder = lab.data_dir().root().join("live");
+        let (open, opening) = (Mutex::default(), tokio::sync::Mutex::default());
+        Sessions(Arc::new(Shared { lab, shelf, limits, folder, open, opening }))
+    }
+
+    /// Store the sessions that went on when the lab was ended last. Call it once, before any is opened.
+    pub async fn recover(&self) {
+        let interrupted = match spool::interrupted(&self.0.folder) {
+            Ok(interrupted) => interrupted,
+            Err(error) => return tracing::error!(%error, "interrupted runs cannot be read"),
+        };
+        for run in interrupted {
+            match self.0.shelf.save(Some(&run.owner), &run.events).await {
+                Ok(()) => run.discard(),
+                Err(error) => tracing::error!(%error, "an interrupted run could not be stored; it is kept on disk"),
+            }
+        }
     }
 
     /// The session of that learner, a new one if there is none that goes on.
@@ -71,36 +100,55 @@ impl Sessions {
         if let Some(live) = self.of(owner) {
             return Ok(live);
         }
-        let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
-        if open.len() >= self.limits.sessions {
-            return Err(OpenError::Full { most: self.limits.sessions });
+        let _one = self.0.opening.lock().await;
+        if let Some(live) = self.of(owner) {
+            return Ok(live);
         }
-        let _ = (&self.folder, setup);
-        let live = Arc::new(Live::new(owner));
-        open.insert(live.id(), live.clone());
+        let most = self.0.limits.sessions;
+        if self.count() >= most {
+            return Err(OpenError::Full { most });
+        }
+        let live = Live::open(&self.0, owner, setup).await.map_err(|error| OpenError::Lab(error.to_string()))?;
+        self.0.open().push(live.clone());
+        tokio::spawn(supervise(live.clone()));
         Ok(live)
     }
 
     /// The session of that learner that goes on.
     pub fn of(&self, owner: &str) -> Option<Arc<Live>> {
-        self.open.lock().unwrap_or_else(PoisonError::into_inner).values().find(|live| live.owner() == owner).cloned()
+        self.0.open().iter().find(|live| live.owner() == owner && !live.is_over()).cloned()
     }
 
     /// The session whose present segment is that run.
     pub fn get(&self, id: &str) -> Option<Arc<Live>> {
-        self.open.lock().unwrap_or_else(PoisonError::into_inner).values().find(|live| live.id() == id).cloned()
+        self.0.open().iter().find(|live| live.id() == id).cloned()
     }
 
     /// How many go on.
     pub fn count(&self) -> usize {
-        self.open.lock().unwrap_or_else(PoisonError::into_inner).len()
+        self.0.open().len()
     }
 
     /// End all of them, before the server ends.
     pub async fn close_all(&self) {
-        let all: Vec<_> = self.open.lock().unwrap_or_else(PoisonError::into_inner).values().cloned().collect();
+        let all = self.0.open().clone();
         for live in all {
             live.close().await;
+        }
+    }
+}
+
+impl Shared {
+    /// Poisoning is no matter: sessions are put in and taken out whole.
+    fn open(&self) -> MutexGuard<'_, Vec<Arc<Live>>> {
+        self.open.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Store a segment that has ended; its file on disk is needed no more then.
+    async fn store(&self, owner: &str, log: &Log, spool: Option<Spool>) {
+        match self.shelf.save(Some(owner), &log.after(0)).await {
+            Ok(()) => drop(spool.map(Spool::discard)),
+            Err(error) => tracing::error!(%error, "a run could not be stored; it is kept on disk"),
         }
     }
 }
@@ -108,19 +156,41 @@ impl Sessions {
 /// One live session.
 pub struct Live {
     owner: String,
-    id: Mutex<RunId>,
-    recorder: Recorder,
+    rig: Rig,
+    /// Number of the latest step; one action at a time.
+    acting: tokio::sync::Mutex<u32>,
     watchers: watch::Sender<usize>,
+    over: AtomicBool,
+    /// The present segment's file.
+    spool: Mutex<Option<Spool>>,
+    shared: Weak<Shared>,
+    limits: Limits,
 }
 
 impl Live {
-    fn new(owner: &str) -> Live {
-        Live {
+    async fn open(shared: &Arc<Shared>, owner: &str, setup: Setup) -> Result<Arc<Live>, ActError> {
+        let empty = Scenario { setup: Setup { cron: false, ..setup.clone() }, ..script::of_log(&[]) };
+        let plan = Plan {
+            name: empty.name.clone(),
+            title: empty.title.clone(),
+            tag: None,
+            script: script_hash(&empty),
+            setup,
+            live: true,
+        };
+        let rig = Rig::open(&shared.lab, plan).await?;
+        let live = Live {
             owner: owner.to_owned(),
-            id: Mutex::new(new_run_id()),
-            recorder: Recorder::default(),
+            rig,
+            acting: tokio::sync::Mutex::new(0),
             watchers: watch::Sender::new(0),
-        }
+            over: AtomicBool::new(false),
+            spool: Mutex::default(),
+            shared: Arc::downgrade(shared),
+            limits: shared.limits,
+        };
+        live.begin_spool(shared);
+        Ok(Arc::new(live))
     }
 
     /// Who may act on it.
@@ -130,17 +200,27 @@ impl Live {
 
     /// The run of the present segment.
     pub fn id(&self) -> RunId {
-        self.id.lock().unwrap_or_else(PoisonError::into_inner).clone()
+        self.rig.state().id.clone()
     }
 
     /// The log of the present segment. When it ends with `Segment`, the session goes on in another: ask again.
     pub fn log(&self) -> Arc<Log> {
-        self.recorder.log()
+        self.rig.recorder.log()
+    }
+
+    /// The set-up of now.
+    pub fn setup(&self) -> Setup {
+        self.rig.state().setup.clone()
     }
 
     /// Do one action, after those asked for before; the number of the step.
     pub async fn act(&self, action: Action) -> Result<u32, ActError> {
-        Err(ActError::NotSupported { action: action.name() })
+        let mut step = self.acting.lock().await;
+        if self.is_over() {
+            return Err(ActError::Ended);
+        }
+        *step += 1;
+        actions::step(&self.rig, *step, &action).await.map(|()| *step)
     }
 
     /// The scenario that this session has written so far.
@@ -154,9 +234,51 @@ impl Live {
         Watching(self.clone())
     }
 
+    /// Has it ended?
+    pub fn is_over(&self) -> bool {
+        self.over.load(Ordering::Acquire)
+    }
+
     /// End it and store it. Returns when every process is gone.
     pub async fn close(&self) {
-        self.recorder.note(locks::event::Kind::Ended { why: EndReason::Closed });
+        self.end(EndReason::Closed).await;
+    }
+
+    async fn end(&self, why: EndReason) {
+        // Behind whatever action is under way.
+        let _acting = self.acting.lock().await;
+        if self.over.swap(true, Ordering::AcqRel) {
+            return;
+        }
+        // Whoever supervises it looks again.
+        self.watchers.send_modify(|_| ());
+        self.rig.end(why).await;
+        let Some(shared) = self.shared.upgrade() else { return };
+        let spool = self.spool().take();
+        shared.store(&self.owner, &self.log(), spool).await;
+        shared.open().retain(|live| !std::ptr::eq(&**live, self));
+    }
+
+    async fn new_segment(&self) {
+        let _acting = self.acting.lock().await;
+        let Some(shared) = self.shared.upgrade().filter(|_| !self.is_over()) else { return };
+        let old = self.log();
+        self.rig.new_segment();
+        let spool = self.spool().take();
+        self.begin_spool(&shared);
+        shared.store(&self.owner, &old, spool).await;
+    }
+
+    fn begin_spool(&self, shared: &Shared) {
+        match Spool::begin(&shared.folder, &self.id(), &self.owner, self.log()) {
+            Ok(spool) => *self.spool() = Some(spool),
+            Err(error) => tracing::error!(%error, "a session's log cannot be kept on disk"),
+        }
+    }
+
+    /// Poisoning is no matter: a spool is put in and taken out whole.
+    fn spool(&self) -> MutexGuard<'_, Option<Spool>> {
+        self.spool.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -166,5 +288,27 @@ pub struct Watching(Arc<Live>);
 impl Drop for Watching {
     fn drop(&mut self) {
         self.0.watchers.send_modify(|n| *n -= 1);
+    }
+}
+
+/// Suspend a session that nobody watches, go on in a new segment when one is full, end it with the lab.
+async fn supervise(live: Arc<Live>) {
+    let mut watchers = live.watchers.subscribe();
+    while !live.is_over() {
+        let Some(shared) = live.shared.upgrade() else { return };
+        let mut grown = live.log().changed();
+        let segment = live.limits.segment;
+        let unwatched = *watchers.borrow_and_update() == 0;
+        tokio::select! {
+            // Somebody came or went, or it is over.
+            changed = watchers.changed() => if changed.is_err() { return },
+            () = sleep(live.limits.unwatched), if unwatched => live.end(EndReason::Closed).await,
+            full = async { grown.wait_for(|newest| *newest >= segment).await.is_ok() } => {
+                if full {
+                    live.new_segment().await;
+                }
+            }
+            () = shared.lab.broken() => live.end(EndReason::LabFailed).await,
+        }
     }
 }

@@ -4,18 +4,36 @@
 //! | module | what it holds |
 //! |---|---|
 //! | [`log`] | the event log, its recorder, its readers |
-//! | [`standing`] | how a run stands, folded from the log |
-//! | [`board`] | waiting for how it stands |
-//! | [`script`] | the scenario that a live session amounts to |
-//! | [`live`] | live sessions |
+//! | [`standing`], [`board`] | how a run stands, folded from the log; waiting for how it stands |
+//! | [`correlate`], [`traffic`] | which command a link passed; lines and passages on their way to the log |
+//! | [`observer`] | what the store says and the ledger took |
+//! | [`replicas`] | the replicas' processes |
+//! | [`rig`], [`faults`], [`catalog`] | everything that a run stands on, put together |
+//! | [`actions`] | what a click or a step does; one action a file |
+//! | [`runner`], [`cli`], [`report`] | runs of files, and `aegis run` |
+//! | [`live`], [`script`] | live sessions, and the scenario that one amounts to |
+//! | [`spool`], [`shelf`], [`export`] | a log on disk, in the control plane, as one file |
 //! | [`error`] | what can go wrong with an action |
 
+pub mod actions;
 pub mod board;
+pub mod catalog;
+pub mod cli;
+pub mod correlate;
 pub mod error;
+pub mod export;
+pub mod faults;
 pub mod live;
 pub mod log;
+pub mod observer;
+pub mod replicas;
+pub mod report;
+pub mod rig;
+pub mod runner;
 pub mod script;
 pub mod shelf;
+pub mod spool;
 pub mod standing;
+pub mod traffic;
 
 pub use error::ActError;

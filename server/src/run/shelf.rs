@@ -1,21 +1,133 @@
-//! Runs that are over, as the control plane keeps them.
+//! Runs that are over, as the control plane keeps them: the log, the scenario that it amounts to, and the
+//! verdict. Nothing is ever changed there.
 
 use std::sync::Arc;
 
+use app::data::RunLine;
+use chrono::{DateTime, Duration, Utc};
+use locks::event::{EndReason, Event, Kind};
+use locks::judge::Verdict;
+use locks::setup::Setup;
+
+use super::export::{Export, judged};
 use super::log::Log;
-use crate::http::problem::ApiError;
+use super::{script, spool};
+use crate::control::runs::StoredRun;
+use crate::lab::{Lab, LabError};
+
+/// Most runs of one list.
+const LIST: u32 = 200;
 
 /// Stored runs.
-#[derive(Clone, Default)]
-pub struct Shelf;
+#[derive(Clone)]
+pub struct Shelf {
+    lab: Arc<Lab>,
+}
+
+/// Why a run is not to be had.
+#[derive(Debug, thiserror::Error)]
+pub enum ShelfError {
+    /// There is none of that number.
+    #[error("there is no such run")]
+    NotFound,
+    /// What is stored is no log.
+    #[error("the stored run cannot be read: {0}")]
+    Broken(String),
+    /// The control plane.
+    #[error(transparent)]
+    Lab(#[from] LabError),
+}
 
 impl Shelf {
+    /// The runs that this lab's control plane keeps.
+    pub fn new(lab: Arc<Lab>) -> Shelf {
+        Shelf { lab }
+    }
+
+    /// Store a run that has ended. Storing it again changes nothing.
+    pub async fn save(&self, owner: Option<&str>, events: &[Arc<Event>]) -> Result<(), ShelfError> {
+        let broken = |what: &str| ShelfError::Broken(what.to_owned());
+        let run = stored(owner, events).ok_or_else(|| broken("it does not begin with `began` and end with `ended`"))?;
+        let log = spool::lines(events).map_err(|error| broken(&error.to_string()))?;
+        let log = String::from_utf8(log).map_err(|error| broken(&error.to_string()))?;
+        let control = self.lab.control().await?;
+        if let Some(owner) = owner {
+            control.see_learner(owner).await?;
+        }
+        Ok(control.save_run(&run, &log).await?)
+    }
+
     /// The log of a stored run.
-    pub async fn log(&self, _id: &str) -> Result<Arc<Log>, ApiError> {
-        Err(ApiError::NotFound("run"))
+    pub async fn log(&self, id: &str) -> Result<Arc<Log>, ShelfError> {
+        let text = self.lab.control().await?.load_log(id).await?.ok_or(ShelfError::NotFound)?;
+        let events: Result<Vec<Event>, _> = text.lines().map(serde_json::from_str).collect();
+        Ok(Arc::new(Log::of(events.map_err(|error| ShelfError::Broken(error.to_string()))?)))
     }
+
     /// That learner's runs, newest first.
-    pub async fn list(&self, _owner: &str) -> Result<Vec<app::data::RunLine>, ApiError> {
-        Ok(Vec::new())
+    pub async fn list(&self, owner: &str) -> Result<Vec<RunLine>, ShelfError> {
+        self.lab.control().await?.list_runs(owner, LIST).await?.into_iter().map(line).collect()
     }
+
+    /// A stored run as one file.
+    pub async fn export(&self, id: &str) -> Result<Export, ShelfError> {
+        let events = self.log(id).await?.after(0);
+        Ok(Export::new(script::of_log(&events), events))
+    }
+}
+
+/// The row of a run, from its log.
+fn stored(owner: Option<&str>, events: &[Arc<Event>]) -> Option<StoredRun> {
+    let (first, last) = (events.first()?, events.last()?);
+    let Kind::Began { run, name, title, tag, script, wall_ms, setup, .. } = &first.kind else { return None };
+    let Kind::Ended { why } = &last.kind else { return None };
+    let started_at: DateTime<Utc> = DateTime::from_timestamp_millis(*wall_ms)?;
+    let took_us = i64::try_from(last.at_us.saturating_sub(first.at_us)).ok()?;
+    let setup = setup_at_end(setup, events);
+    Some(StoredRun {
+        id: run.clone(),
+        owner: owner.map(str::to_owned),
+        name: name.clone(),
+        title: title.clone(),
+        tag: tag.clone(),
+        script: script.clone(),
+        strategy: setup.strategy.to_string(),
+        started_at,
+        ended_at: started_at + Duration::microseconds(took_us),
+        reason: reason(*why)?,
+        verdict: serde_json::to_value(judged(events)).ok()?,
+        setup: serde_json::to_value(setup).ok()?,
+        events: i64::try_from(events.len()).ok()?,
+        scenario: script::of_log(events).to_toml(),
+    })
+}
+
+/// A run as the list shows it.
+fn line(run: StoredRun) -> Result<RunLine, ShelfError> {
+    let broken = |error: serde_json::Error| ShelfError::Broken(error.to_string());
+    let verdict: Verdict = serde_json::from_value(run.verdict).map_err(broken)?;
+    Ok(RunLine {
+        id: run.id,
+        name: run.name,
+        title: run.title,
+        strategy: run.strategy,
+        began_ms: run.started_at.timestamp_millis(),
+        events: run.events.unsigned_abs(),
+        ended: Some(serde_json::from_value(run.reason.into()).map_err(broken)?),
+        overlaps: verdict.overlaps.iter().filter(|finding| finding.certain).count() as u32,
+        effects_per_slot: verdict.most_effects(),
+    })
+}
+
+fn setup_at_end(begun: &Setup, events: &[Arc<Event>]) -> Setup {
+    let changed = events.iter().rev().find_map(|event| match &event.kind {
+        Kind::Set { setup, .. } => Some((**setup).clone()),
+        _ => None,
+    });
+    changed.unwrap_or_else(|| begun.clone())
+}
+
+/// As the log writes it.
+fn reason(why: EndReason) -> Option<String> {
+    serde_json::to_value(why).ok()?.as_str().map(str::to_owned)
 }

@@ -1,0 +1,83 @@
+//! `assert`: compare what the stores say now with what they must say. A difference is a failed expectation
+//! and not a failure of the run.
+
+use locks::action::Assert;
+use locks::ids::Endpoint;
+use locks::machine::LockState;
+use serde_json::Value;
+
+use crate::run::error::ActError;
+use crate::run::rig::Rig;
+
+pub(super) async fn run(rig: &Rig, assert: &Assert) -> Result<(), ActError> {
+    match assert {
+        Assert::Lock(state) => {
+            let (lock, standing) = lock(rig).await?;
+            same(&format!("lock {lock}"), standing.0.name(), state.name())
+        }
+        Assert::Holder(name) => {
+            let (lock, (state, owner)) = lock(rig).await?;
+            let holder = owner.filter(|_| state == LockState::Held).unwrap_or_else(|| "nobody".to_owned());
+            same(&format!("the holder of lock {lock}"), &holder, name)
+        }
+        Assert::Sql { sql, is } => {
+            let found = rig.observer.sql(sql).await?;
+            same(sql, &text(&found), &text(is))
+        }
+        Assert::Redis { redis, node, is } => {
+            let found = ask(rig, *node, redis).await?;
+            same(redis, &text(&found), &text(is))
+        }
+    }
+}
+
+/// The latest lock's state and holder, as read now.
+async fn lock(rig: &Rig) -> Result<(String, (LockState, Option<String>)), ActError> {
+    let lock = rig.board.look(|standing| standing.latest_lock.clone()).ok_or(ActError::NothingFired)?;
+    rig.observer.read_now().await?;
+    let standing = rig.board.look(|standing| {
+        let lock = standing.locks.get(&lock);
+        lock.map(|lock| (lock.state, lock.owner.as_ref().map(|attempt| attempt.replica.clone()))).unwrap_or_default()
+    });
+    Ok((lock, standing))
+}
+
+/// A command's answer, as JSON.
+async fn ask(rig: &Rig, node: Endpoint, command: &str) -> Result<Value, ActError> {
+    let Endpoint::Redis(node) = node else {
+        return Err(ActError::BadValue(format!("{node} is no Redis node")));
+    };
+    let mut words = command.split_whitespace();
+    let name = words.next().ok_or_else(|| ActError::BadValue("an empty Redis command".to_owned()))?;
+    let mut request = redis::cmd(name);
+    for word in words {
+        request.arg(word);
+    }
+    let mut connection = rig.arena.connect_redis(node).await.map_err(ActError::lab)?;
+    let answer = request.query_async(&mut connection).await;
+    answer.map(json).map_err(|error| ActError::BadValue(format!("{command:?}: {error}")))
+}
+
+fn json(answer: redis::Value) -> Value {
+    match answer {
+        redis::Value::Nil => Value::Null,
+        redis::Value::Int(n) => n.into(),
+        redis::Value::Boolean(is) => is.into(),
+        redis::Value::Okay => "OK".into(),
+        redis::Value::SimpleString(text) => text.into(),
+        redis::Value::BulkString(bytes) => String::from_utf8_lossy(&bytes).into(),
+        redis::Value::Array(all) | redis::Value::Set(all) => all.into_iter().map(json).collect(),
+        other => format!("{other:?}").into(),
+    }
+}
+
+fn same(what: &str, is: &str, wanted: &str) -> Result<(), ActError> {
+    if is == wanted {
+        return Ok(());
+    }
+    Err(ActError::Differs(format!("{what} is {is}, and must be {wanted}")))
+}
+
+fn text(value: &Value) -> String {
+    value.to_string()
+}

@@ -1,0 +1,51 @@
+//! `set`: change the set-up while the run goes on. Attempts under way keep what they began with.
+
+use locks::event::Kind;
+use locks::setup::SetupChange;
+use locks::strategy;
+
+use crate::replica::control::Control;
+use crate::run::catalog;
+use crate::run::error::ActError;
+use crate::run::rig::Rig;
+
+pub(super) async fn run(rig: &Rig, change: &SetupChange) -> Result<(), ActError> {
+    if let Some(name) = &change.strategy {
+        strategy::find(name).map_err(|error| ActError::BadValue(error.to_string()))?;
+    }
+    check(change)?;
+    let setup = {
+        let mut state = rig.state();
+        state.setup.apply(change);
+        state.setup.clone()
+    };
+    rig.recorder.note(Kind::Set { change: change.clone(), setup: Box::new(setup.clone()) });
+    if change.guard.is_some() {
+        rig.bank.set_guards(&setup.guard);
+    }
+    rig.replicas.tell_all(&Control::Set { setup: Box::new(setup.clone()) });
+    if change.every_s.is_some() {
+        let schedules = catalog::with_cadence(rig.state().catalog.clone(), setup.every_s);
+        rig.observer.write_catalog(&schedules).await?;
+        rig.state().catalog.clone_from(&schedules);
+        rig.recorder.note(Kind::CatalogChanged { catalog: schedules });
+        rig.replicas.tell_all(&Control::Rebind);
+    }
+    Ok(())
+}
+
+fn check(change: &SetupChange) -> Result<(), ActError> {
+    let within = |what: &str, value: Option<u64>, least: u64, most: u64| match value {
+        Some(value) if !(least..=most).contains(&value) => {
+            Err(ActError::BadValue(format!("{what} must be {least} to {most}, not {value}")))
+        }
+        _ => Ok(()),
+    };
+    within("lease_ms", change.lease_ms, 50, 600_000)?;
+    within("work_ms", change.work_ms, 0, 600_000)?;
+    within("acquire_timeout_ms", change.acquire_timeout_ms, 0, 600_000)?;
+    within("store_timeout_ms", change.store_timeout_ms, 1, 60_000)?;
+    within("node_timeout_ms", change.node_timeout_ms, 1, 60_000)?;
+    within("margin_ms", change.margin_ms, 0, 60_000)?;
+    within("every_s", change.every_s, 1, 3_600)
+}

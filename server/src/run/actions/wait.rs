@@ -1,0 +1,71 @@
+//! `wait`: for a time, a lock's state, or an event. Never a guess: a lock's state is what the store says,
+//! an event is one that stands in the log.
+
+use std::time::Duration;
+
+use locks::action::{EventPattern, Wait};
+use locks::machine::LockState;
+use locks::strategy;
+use tokio::time::{Instant, sleep, timeout_at};
+
+use crate::run::error::ActError;
+use crate::run::rig::Rig;
+
+pub(super) async fn run(rig: &Rig, wait: &Wait) -> Result<(), ActError> {
+    match wait {
+        Wait::Ms(ms) => {
+            sleep(Duration::from_millis(*ms)).await;
+            Ok(())
+        }
+        Wait::Lock { states, limit_ms } => lock(rig, states, *limit_ms).await,
+        Wait::Event { event, limit_ms } => logged(rig, event, *limit_ms).await,
+    }
+}
+
+async fn lock(rig: &Rig, states: &[LockState], limit_ms: u64) -> Result<(), ActError> {
+    let setup = rig.state().setup.clone();
+    let (info, _) = strategy::find(&setup.strategy).map_err(|error| ActError::BadValue(error.to_string()))?;
+    if !info.has_lease && states.contains(&LockState::Expired) {
+        // Nothing expires here; the time that a lease would have taken passes all the same.
+        sleep(Duration::from_millis(setup.lease_ms)).await;
+        return Ok(());
+    }
+    let lock = rig.board.look(|standing| standing.latest_lock.clone()).ok_or(ActError::NothingFired)?;
+    // What was said last may be older than what was done last.
+    rig.observer.read_now().await?;
+    let limit = Duration::from_millis(limit_ms);
+    let reached = rig.board.until(limit, |standing| {
+        let state = standing.locks.get(&lock).map(|lock| lock.state).unwrap_or_default();
+        states.contains(&state).then_some(())
+    });
+    reached.await.ok_or_else(|| {
+        let wanted: Vec<_> = states.iter().map(|state| state.name()).collect();
+        let is = rig.board.look(|standing| standing.locks.get(&lock).map(|lock| lock.state).unwrap_or_default());
+        let (wanted, is) = (wanted.join(" or "), is.name());
+        ActError::Missed(format!("lock {lock} was not {wanted} within {limit_ms} ms; it is {is}"))
+    })
+}
+
+async fn logged(rig: &Rig, pattern: &EventPattern, limit_ms: u64) -> Result<(), ActError> {
+    let deadline = Instant::now() + Duration::from_millis(limit_ms);
+    let mut log = rig.recorder.log();
+    let mut seen = 0;
+    loop {
+        let mut changed = log.changed();
+        for event in log.after(seen) {
+            if pattern.matches(&event) {
+                return Ok(());
+            }
+            seen = event.seq;
+        }
+        let newest = rig.recorder.log();
+        if !std::sync::Arc::ptr_eq(&log, &newest) {
+            (log, seen) = (newest, 0);
+            continue;
+        }
+        if !matches!(timeout_at(deadline, changed.changed()).await, Ok(Ok(()))) {
+            let of = pattern.replica.as_deref().map_or(String::new(), |name| format!(" of {name}"));
+            return Err(ActError::Missed(format!("there was no {}{of} within {limit_ms} ms", pattern.kind)));
+        }
+    }
+}

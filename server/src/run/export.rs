@@ -1,0 +1,128 @@
+//! A run as one JSON file: its scenario, its events, its verdict. What is read back is checked: numbers
+//! without gaps, `began` first, `ended` last. The verdict is never believed but computed again.
+
+use std::sync::Arc;
+
+use locks::event::{Event, Kind};
+use locks::judge::{Judge, Verdict};
+use locks::scenario::Scenario;
+use serde::{Deserialize, Serialize};
+
+/// The form that is written, and the only one that is read.
+pub const FORMAT: &str = "aegis-run/1";
+
+/// See the module.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Export {
+    /// Always [`FORMAT`].
+    pub format: String,
+    /// The scenario that was run, or that a live session amounts to.
+    pub scenario: Scenario,
+    /// The whole log.
+    pub events: Vec<Arc<Event>>,
+    /// What the judge found.
+    pub verdict: Verdict,
+}
+
+/// Why a file is no run.
+#[derive(Debug, thiserror::Error)]
+pub enum ImportError {
+    /// Not JSON, or of another shape.
+    #[error("this is no exported run: {0}")]
+    Shape(#[from] serde_json::Error),
+    /// Another form.
+    #[error("this is a run in the form {0:?}, and only {FORMAT:?} is read here")]
+    Format(String),
+    /// The log is not whole.
+    #[error("the log of this run is not whole: {0}")]
+    Log(&'static str),
+}
+
+impl Export {
+    /// A run that is over.
+    pub fn new(scenario: Scenario, events: Vec<Arc<Event>>) -> Export {
+        let verdict = judged(&events);
+        Export { format: FORMAT.to_owned(), scenario, events, verdict }
+    }
+
+    /// As the file has it.
+    pub fn to_json(&self) -> Result<String, serde_json::Error> {
+        serde_json::to_string(self)
+    }
+
+    /// Read such a file.
+    pub fn read(json: &[u8]) -> Result<Export, ImportError> {
+        let mut export: Export = serde_json::from_slice(json)?;
+        if export.format != FORMAT {
+            return Err(ImportError::Format(export.format));
+        }
+        if export.events.iter().zip(1..).any(|(event, seq)| event.seq != seq) {
+            return Err(ImportError::Log("its numbers have gaps"));
+        }
+        if !export.events.first().is_some_and(|event| matches!(event.kind, Kind::Began { .. })) {
+            return Err(ImportError::Log("it does not begin with `began`"));
+        }
+        if !export.events.last().is_some_and(|event| matches!(event.kind, Kind::Ended { .. })) {
+            return Err(ImportError::Log("it does not end with `ended`"));
+        }
+        export.verdict = judged(&export.events);
+        Ok(export)
+    }
+}
+
+/// What the judge finds in a log.
+pub fn judged(events: &[Arc<Event>]) -> Verdict {
+    let mut judge = Judge::default();
+    events.iter().for_each(|event| judge.push(event));
+    judge.verdict()
+}
+
+#[cfg(test)]
+mod tests {
+    use locks::event::{EndReason, Source};
+    use locks::setup::Setup;
+
+    use super::*;
+    use crate::run::script;
+
+    fn event(seq: u64, kind: Kind) -> Arc<Event> {
+        Arc::new(Event { seq, at_us: seq, until_us: None, source: Source::Runner, kind })
+    }
+
+    fn began() -> Kind {
+        Kind::Began {
+            run: "0".repeat(32),
+            name: "live".to_owned(),
+            title: "A live session".to_owned(),
+            tag: None,
+            script: String::new(),
+            wall_ms: 0,
+            setup: Box::new(Setup::live()),
+            catalog: Vec::new(),
+        }
+    }
+
+    fn export(events: Vec<Arc<Event>>) -> Vec<u8> {
+        Export::new(script::of_log(&events), events).to_json().unwrap().into_bytes()
+    }
+
+    #[test]
+    fn a_whole_run_reads_back() {
+        let events = vec![event(1, began()), event(2, Kind::Ended { why: EndReason::Done })];
+        assert_eq!(Export::read(&export(events.clone())).unwrap().events, events);
+    }
+
+    #[test]
+    fn what_is_not_whole_is_refused() {
+        let ended = || Kind::Ended { why: EndReason::Done };
+        for events in [
+            vec![event(1, began()), event(3, ended())],
+            vec![event(1, ended())],
+            vec![event(1, began()), event(2, Kind::Ready)],
+        ] {
+            assert!(matches!(Export::read(&export(events)), Err(ImportError::Log(_))));
+        }
+        assert!(matches!(Export::read(b"{}"), Err(ImportError::Shape(_))));
+    }
+}

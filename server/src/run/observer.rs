@@ -1,0 +1,244 @@
+//! The observer: what the arena's Postgres says, read on direct connections that no fault touches. It
+//! reports rows as the database itself tells of them, reads known locks with the database's own clock
+//! after whatever may have changed them and at the moment when they expire, and says what the ledger
+//! took. It never believes a replica, and it never writes but the catalog that `set` asks for.
+
+mod locks_read;
+mod rows;
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+use locks::event::{Kind, Problem, Schedule, Whose};
+use locks::ids::LockName;
+use serde_json::Value;
+use sqlx::postgres::{PgConnectOptions, PgListener, PgPool, PgPoolOptions};
+use sqlx::{AssertSqlSafe, Row};
+use tokio::sync::{mpsc, oneshot, watch};
+use tokio::task::JoinHandle;
+use tokio::time::{Instant, sleep, sleep_until, timeout};
+
+use self::locks_read::{Reading, read};
+use super::board::Board;
+use super::error::ActError;
+use super::log::Recorder;
+
+/// How long one reading may take.
+const READ_LIMIT: Duration = Duration::from_secs(5);
+/// How soon a connection that was lost is tried again.
+const AGAIN: Duration = Duration::from_millis(20);
+/// The channel on which the arena's triggers tell of rows.
+const CHANNEL: &str = "aegis_rows";
+
+/// See the module. Dropping it ends it.
+pub struct Observer {
+    pool: PgPool,
+    asks: mpsc::UnboundedSender<Ask>,
+    /// The newest mark that came back over the notices' channel.
+    marks: watch::Receiver<u64>,
+    tasks: [JoinHandle<()>; 2],
+}
+
+/// Why locks are to be read.
+enum Ask {
+    /// Something may have changed.
+    Look,
+    /// Somebody waits for it.
+    Answer(oneshot::Sender<()>),
+}
+
+impl Observer {
+    /// Begin to observe.
+    pub async fn start(
+        direct: PgConnectOptions,
+        recorder: Recorder,
+        board: Arc<Board>,
+    ) -> Result<Observer, sqlx::Error> {
+        let pool = PgPoolOptions::new().max_connections(3).connect_with(direct).await?;
+        let mut listener = PgListener::connect_with(&pool).await?;
+        listener.listen(CHANNEL).await?;
+        let (asks, asked) = mpsc::unbounded_channel();
+        let (marked, marks) = watch::channel(0);
+        let rows = tokio::spawn(listen(listener, recorder.clone(), asks.clone(), marked));
+        let reads = tokio::spawn(read_on(pool.clone(), asked, recorder, board));
+        Ok(Observer { pool, asks, marks, tasks: [rows, reads] })
+    }
+
+    /// Something may have changed what the store says. Does not wait.
+    pub fn look(&self) {
+        // The reader ends only with the observer.
+        let _ = self.asks.send(Ask::Look);
+    }
+
+    /// Read all known locks now; returns when what was read is in the log.
+    pub async fn read_now(&self) -> Result<(), ActError> {
+        let (answer, answered) = oneshot::channel();
+        self.asks.send(Ask::Answer(answer)).map_err(ActError::lab)?;
+        match timeout(READ_LIMIT, answered).await {
+            Ok(Ok(())) => Ok(()),
+            _ => Err(ActError::Missed(format!("Postgres did not say how the lock stands within {READ_LIMIT:?}"))),
+        }
+    }
+
+    /// Returns when every row that was committed before is reported: notices arrive in order of commits.
+    pub async fn all_told(&self) -> Result<(), ActError> {
+        let mut marks = self.marks.clone();
+        let mark = *marks.borrow() + 1;
+        let told = async {
+            sqlx::query("select pg_notify($1, $2)").bind(CHANNEL).bind(mark.to_string()).execute(&self.pool).await?;
+            marks.wait_for(|newest| *newest >= mark).await.map_err(|_| sqlx::Error::WorkerCrashed)?;
+            Ok::<(), sqlx::Error>(())
+        };
+        match timeout(READ_LIMIT, told).await {
+            Ok(told) => told.map_err(ActError::lab),
+            Err(_) => Err(ActError::Lab(format!("Postgres did not tell of its rows within {READ_LIMIT:?}"))),
+        }
+    }
+
+    /// The catalog as it stands in the arena.
+    pub async fn read_catalog(&self) -> Result<Vec<Schedule>, ActError> {
+        let rows = sqlx::query("select name, cron, time_zone, handler from schedules order by position")
+            .fetch_all(&self.pool)
+            .await
+            .map_err(ActError::lab)?;
+        rows.iter()
+            .map(|row| {
+                Ok(Schedule {
+                    name: row.try_get(0)?,
+                    cron: row.try_get(1)?,
+                    time_zone: row.try_get(2)?,
+                    handler: row.try_get(3)?,
+                })
+            })
+            .collect::<Result<_, sqlx::Error>>()
+            .map_err(ActError::lab)
+    }
+
+    /// Write the cadence of the catalog.
+    pub async fn write_catalog(&self, catalog: &[Schedule]) -> Result<(), ActError> {
+        for schedule in catalog {
+            sqlx::query("update schedules set cron = $2 where name = $1")
+                .bind(&schedule.name)
+                .bind(&schedule.cron)
+                .execute(&self.pool)
+                .await
+                .map_err(ActError::lab)?;
+        }
+        Ok(())
+    }
+
+    /// The first value of the first row of a statement that only reads; null if there is no row.
+    pub async fn sql(&self, statement: &str) -> Result<Value, ActError> {
+        let whole = format!(
+            "with asserted as ({statement}) \
+             select value from asserted, lateral json_each(row_to_json(asserted)) limit 1"
+        );
+        let fetch = sqlx::query_scalar::<_, Option<Value>>(AssertSqlSafe(whole)).fetch_optional(&self.pool);
+        match timeout(READ_LIMIT, fetch).await {
+            Ok(Ok(value)) => Ok(value.flatten().unwrap_or(Value::Null)),
+            Ok(Err(error)) => Err(ActError::BadValue(format!("{statement:?}: {error}"))),
+            Err(_) => Err(ActError::Missed(format!("{statement:?} was not answered within {READ_LIMIT:?}"))),
+        }
+    }
+}
+
+impl Observer {
+    /// Observe no more.
+    pub fn close(&self) {
+        self.tasks.iter().for_each(JoinHandle::abort);
+    }
+}
+
+impl Drop for Observer {
+    fn drop(&mut self) {
+        self.close();
+    }
+}
+
+/// Report rows as the database tells of them. A lost connection is opened again; what was told meanwhile
+/// is lost, so that locks are read then in any case.
+async fn listen(
+    mut listener: PgListener,
+    recorder: Recorder,
+    asks: mpsc::UnboundedSender<Ask>,
+    marked: watch::Sender<u64>,
+) {
+    let mut rows = rows::Rows::default();
+    loop {
+        match listener.try_recv().await {
+            Ok(Some(notice)) => {
+                if let Ok(mark) = notice.payload().parse() {
+                    marked.send_replace(mark);
+                    continue;
+                }
+                for (at_us, until_us, source, kind) in rows.told(notice.payload()) {
+                    recorder.record(at_us, until_us, source, kind);
+                }
+            }
+            Ok(None) => {}
+            // Postgres is down or paused: nothing tells when it answers again.
+            Err(_) => sleep(AGAIN).await,
+        }
+        if asks.send(Ask::Look).is_err() {
+            return;
+        }
+    }
+}
+
+/// Read locks whenever asked, and when one expires; report what changed.
+async fn read_on(pool: PgPool, mut asked: mpsc::UnboundedReceiver<Ask>, recorder: Recorder, board: Arc<Board>) {
+    let mut last: BTreeMap<LockName, Reading> = BTreeMap::new();
+    let mut expiry: Option<Instant> = None;
+    loop {
+        let mut waiting = Vec::new();
+        tokio::select! {
+            ask = asked.recv() => match ask {
+                Some(Ask::Look) => {}
+                Some(Ask::Answer(answer)) => waiting.push(answer),
+                None => return,
+            },
+            () = until(expiry) => {}
+        }
+        // One reading answers all who asked before it.
+        while let Ok(ask) = asked.try_recv() {
+            if let Ask::Answer(answer) = ask {
+                waiting.push(answer);
+            }
+        }
+        let known: Vec<LockName> = board.look(|standing| standing.locks.keys().cloned().collect());
+        match timeout(READ_LIMIT, read(&pool, &known)).await {
+            Ok(Ok(readings)) => {
+                expiry = readings.iter().filter_map(|reading| reading.expires()).min();
+                for reading in readings {
+                    if last.get(&reading.lock).is_none_or(|before| before.differs(&reading)) {
+                        reading.record(&recorder, &board);
+                        last.insert(reading.lock.clone(), reading);
+                    }
+                }
+                waiting.into_iter().for_each(|answer| answer.send(()).unwrap_or_default());
+            }
+            Ok(Err(sqlx::Error::Database(error))) if !is_shutdown(error.code().as_deref()) => {
+                let text = format!("the store's locks could not be read: {error}");
+                recorder.note(Kind::Trouble { problem: Problem { whose: Whose::Lab, text } });
+            }
+            // Down or paused: look again soon, so that what it says afterwards is not missed.
+            _ => {
+                expiry = Some(Instant::now() + AGAIN);
+                sleep(AGAIN).await;
+            }
+        }
+    }
+}
+
+/// Is that SQLSTATE one of a server that stops or starts?
+fn is_shutdown(code: Option<&str>) -> bool {
+    code.is_some_and(|code| code.starts_with("57P"))
+}
+
+async fn until(at: Option<Instant>) {
+    match at {
+        Some(at) => sleep_until(at).await,
+        None => std::future::pending().await,
+    }
+}
