@@ -90,6 +90,11 @@ impl Flow {
         self.noticed_us = Some(now_us);
     }
 
+    /// The link may read again, and nothing was there.
+    pub(super) fn nothing_waits(&mut self) {
+        self.noticed_us = None;
+    }
+
     /// These bytes were read.
     pub(super) fn arrived(&mut self, bytes: &[u8], now_us: u64, rules: &Rules) {
         self.bytes_kept += bytes.len();
@@ -222,6 +227,15 @@ mod tests {
         assert!(!flow.watches(&cut), "once is enough");
         flow.arrived(b"a", 900, &Rules::default());
         assert_eq!(flow.passed(1, 1_000), 900);
+    }
+
+    #[test]
+    fn what_was_noticed_and_was_not_there_counts_for_nothing_later() {
+        let mut flow = flow();
+        flow.noticed(100);
+        flow.nothing_waits();
+        flow.arrived(b"a", 900, &Rules::default());
+        assert_eq!(flow.passed(1, 1_000), 100);
     }
 
     #[test]

@@ -153,7 +153,7 @@ impl Connection {
                     }
                     flow.arrived(&buffer[..count], now_us(), rules);
                 }
-                Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => flow.nothing_waits(),
                 Err(_) => flow.ended(End::Reset, now_us(), rules),
             }
         }

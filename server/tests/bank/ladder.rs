@@ -97,11 +97,13 @@ async fn a_stale_effect_held_in_flight_meets_the_guard_that_stands_when_it_arriv
         assert_eq!(answer, fate, "under {guards:?}");
         let told = counter.told().await;
         assert_eq!((told.attempt.replica.as_str(), &told.answer), ("A", &fate));
-        // The latest of A's requests: that of this round.
-        let held = std::iter::from_fn(|| passed.try_recv().ok())
-            .filter(|passed| passed.replica == "A" && passed.direction == Direction::Request)
-            .last();
-        assert!(held.is_some_and(|held| held.at_us < told.at_us && held.kept_us >= 50_000));
+        let held = loop {
+            let seen = timeout(LIMIT, passed.recv()).await.unwrap().unwrap();
+            if seen.replica == "A" && seen.direction == Direction::Request {
+                break seen;
+            }
+        };
+        assert!(held.at_us < told.at_us && held.kept_us >= 50_000);
     }
     counter.close().await;
 }

@@ -6,6 +6,7 @@ mod common;
 
 mod counter;
 mod ladder;
+mod lost_answer;
 mod meeting;
 mod unreachable;
 mod way_in;

@@ -55,7 +55,13 @@ async fn redis_names_its_session_and_a_held_reply_is_that_of_the_next_command() 
     let config = redis::AsyncConnectionConfig::new().set_response_timeout(None);
     let mut connection = client.get_multiplexed_async_connection_with_config(&config).await.unwrap();
     redis::cmd("CLIENT").arg("SETNAME").arg("A.1/x/lock").exec_async(&mut connection).await.unwrap();
-    while passed.try_recv().is_ok() {}
+    // The link learnt the name from the request; the reply may be reported a moment after it was read.
+    loop {
+        let seen = timeout(LIMIT, passed.recv()).await.unwrap().unwrap();
+        if (seen.direction, seen.session.as_deref()) == (Direction::Reply, Some("A.1/x/lock")) {
+            break;
+        }
+    }
 
     links.hold(A, node, Direction::Reply).unwrap();
     let set = redis::cmd("SET").arg("lock").arg("token").arg("NX").to_owned();
