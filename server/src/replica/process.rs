@@ -110,9 +110,7 @@ impl Process {
                     self.me.say(Kind::Ready);
                 }
                 () = due(&self.me, next) => {
-                    for slot in self.binder.due(self.wall_ms()) {
-                        self.give(slot, None);
-                    }
+                    self.give_due();
                 }
             }
         }
@@ -138,6 +136,15 @@ impl Process {
 
     fn wall_ms(&self) -> i64 {
         self.me.wall_us() / 1000
+    }
+
+    /// Give the slots that are due by the timers.
+    fn give_due(&mut self) {
+        for slot in self.binder.due(self.wall_ms()) {
+            if self.setup.cron {
+                self.give(slot, None);
+            }
+        }
     }
 
     /// Give a slot to its schedule's driver, for that lock or the one that the strategy's scope says.
@@ -179,6 +186,8 @@ impl Process {
 
     /// Bind the catalog: timers, and a driver for each schedule that is there.
     fn bind(&mut self, catalog: &[Schedule]) -> Result<(), Error> {
+        // What was due by the old timers is not lost to the new ones.
+        self.give_due();
         for problem in self.binder.bind(catalog, self.wall_ms()) {
             self.trouble(problem);
         }

@@ -9,8 +9,10 @@ use nix::errno::Errno;
 use nix::sys::socket::{MsgFlags, SockaddrIn, getpeername, getsockname, recv};
 use tokio::time::sleep;
 
-/// How often it is looked at.
-const EVERY: Duration = Duration::from_millis(25);
+use crate::clock::now_us;
+
+/// How often it is looked at, in microseconds.
+const EVERY_US: u64 = 40_000;
 
 /// A socket of this process: its descriptor and its own port, because descriptors are used again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -36,15 +38,43 @@ impl Peer {
     /// Wait until the other side has closed the connection or has said that it is about to.
     pub(super) async fn closed(self) -> String {
         loop {
-            sleep(EVERY).await;
-            let mut first = [0];
-            match recv(self.fd, &mut first, MsgFlags::MSG_PEEK | MsgFlags::MSG_DONTWAIT) {
+            sleep(Duration::from_micros(left_us(now_us(), std::process::id()))).await;
+            let mut bytes = [0; 512];
+            match recv(self.fd, &mut bytes, MsgFlags::MSG_PEEK | MsgFlags::MSG_DONTWAIT) {
                 Ok(0) => return "closed by the store".to_owned(),
-                // An error that nobody asked for: the backend was told to end.
-                Ok(_) if first == *b"E" => return "ended by the store".to_owned(),
+                Ok(n) if says_good_bye(&bytes[..n]) => return "ended by the store".to_owned(),
                 Ok(_) | Err(Errno::EAGAIN | Errno::EINTR) => {}
                 Err(error) => return error.desc().to_owned(),
             }
         }
+    }
+}
+
+/// How long until the next look. All sessions of a process look at the same times, so that it wakes up once
+/// for all of them; processes look at different times.
+fn left_us(now_us: u64, process: u32) -> u64 {
+    EVERY_US - (now_us + u64::from(process) * 1_777) % EVERY_US
+}
+
+/// Is that an error that nobody asked for, or the notice of a server that goes down (SQLSTATE 57P..)? Behind
+/// such words the connection ends, but the end is hidden by the bytes before it.
+fn says_good_bye(bytes: &[u8]) -> bool {
+    match bytes.first() {
+        Some(b'E') => true,
+        Some(b'N') => bytes.windows(4).any(|field| field == b"C57P"),
+        _ => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_notice_is_no_good_bye_unless_the_server_goes_down() {
+        assert!(says_good_bye(b"E\0\0\0\x20SFATAL\0C57P01\0"));
+        assert!(says_good_bye(b"N\0\0\0\x20SWARNING\0VWARNING\0C57P02\0"));
+        assert!(!says_good_bye(b"N\0\0\0\x20SNOTICE\0C00000\0"));
+        assert!(!says_good_bye(b"2\0\0\0\x04D"), "the late reply to a command that timed out");
     }
 }
