@@ -13,10 +13,11 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
+use crate::arena::embedded::POSTGRES;
 use crate::arena::shared;
 use crate::lab::LabError;
-use crate::stores::sockets;
 use crate::stores::user::check_reachable;
+use crate::stores::{memory, sockets};
 use crate::warden::{User, linux};
 
 /// How long a lock that others hold for a moment is waited for. Making a template takes the longest.
@@ -126,6 +127,7 @@ impl DataDir {
             }
             tracing::info!(folder = %folder.display(), killed, "cleaning up after a lab that ended unexpectedly");
             for arena in fs::read_dir(&folder).into_iter().flatten().filter_map(Result::ok) {
+                memory::give_back(&arena.path().join(POSTGRES));
                 sockets::remove_left_over(&arena.path());
             }
             sockets::remove_left_over(&folder);

@@ -31,7 +31,9 @@ async fn postgres_and_five_nodes_answer_and_closing_leaves_nothing() {
     let lab = lab(data.path()).await;
     let began = Instant::now();
     let arena = lab.arena(&BTreeMap::new()).await.unwrap();
-    eprintln!("a new arena took {:?}", began.elapsed());
+    let took = began.elapsed();
+    // What it should take is measured by the benchmark; this tells a slow machine from a wait that ran out.
+    assert!(took < Duration::from_secs(10), "{took:?}");
     answers(&arena).await;
     for endpoint in Endpoint::of_replicas() {
         let upstream = arena.upstream(endpoint);
@@ -134,9 +136,7 @@ async fn stores_stop_go_on_die_and_come_back() {
     // What was committed stands after an immediate restart and after a kill.
     let mut connection = arena.connect_postgres().await.unwrap();
     sqlx::query("insert into lock_epochs values ('l', 7)").execute(&mut connection).await.unwrap();
-    let began = Instant::now();
     postgres.restart().await.unwrap();
-    eprintln!("a restart of Postgres took {:?}", began.elapsed());
     assert_eq!(postgres.incarnation(), 2);
     let epoch = "select epoch from lock_epochs";
     let mut connection = arena.connect_postgres().await.unwrap();
@@ -180,6 +180,30 @@ async fn the_warm_arena_takes_the_settings_of_nodes_and_keeps_them() {
     arena.close().await;
     lab.close().await;
     assert_eq!(processes_of(data.path()), []);
+}
+
+/// Segments of shared memory on this machine that belong to a cluster in that folder.
+fn shared_memory_of(postgres: &std::path::Path) -> Option<String> {
+    let text = std::fs::read_to_string(postgres.join("postmaster.pid")).ok()?;
+    Some(text.lines().nth(6)?.split_whitespace().nth(1)?.to_owned())
+}
+
+#[tokio::test]
+async fn a_killed_postgres_leaves_no_shared_memory_to_the_machine() {
+    let data = data_dir();
+    let lab = lab(data.path()).await;
+    let arena = lab.arena(&BTreeMap::new()).await.unwrap();
+    let segment = shared_memory_of(&arena.folder().join("postgres")).unwrap();
+    let listed = || {
+        let text = std::fs::read_to_string("/proc/sysvipc/shm").unwrap();
+        text.lines().any(|line| line.split_whitespace().nth(1) == Some(&segment))
+    };
+    assert!(listed());
+    arena.store(Endpoint::Postgres).unwrap().kill().await.unwrap();
+    assert!(listed(), "there is nothing to give back");
+    arena.close().await;
+    assert!(!listed());
+    lab.close().await;
 }
 
 #[tokio::test]

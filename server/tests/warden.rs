@@ -95,6 +95,24 @@ async fn what_a_process_leaves_behind_goes_with_it() {
 }
 
 #[tokio::test]
+async fn a_process_that_nobody_waited_for_is_killed() {
+    let folder = data_dir();
+    let warden = Warden::start(&aegis(), &folder.path().join("processes")).await.unwrap();
+    let spawn = warden.spawn(Spawn { io: Io::Nothing, ..shell(folder.path(), "exec sleep 1000") });
+    // Polled once, which sends the request, and dropped before the answer can have been read.
+    {
+        let mut spawn = std::pin::pin!(spawn);
+        let waker = std::task::Waker::noop();
+        assert!(spawn.as_mut().poll(&mut std::task::Context::from_waker(waker)).is_pending());
+    }
+    // Later requests are answered later, so by then it was started.
+    let marker = warden.spawn(shell(folder.path(), "exit 0")).await.unwrap();
+    marker.process.exited().await;
+    until("it is gone", GONE, || processes_of(folder.path()).is_empty()).await;
+    warden.close().await.unwrap();
+}
+
+#[tokio::test]
 async fn a_program_that_is_no_warden_is_an_error_in_words() {
     let folder = data_dir();
     let error = Warden::start(Path::new("/bin/true"), &folder.path().join("processes")).await.unwrap_err().to_string();
@@ -104,6 +122,12 @@ async fn a_program_that_is_no_warden_is_an_error_in_words() {
 /// What the server in the tests below has going on, said on its standard output when all of it is.
 const READY: &str = "ready, warden ";
 const BROKEN: &str = "broken";
+
+/// Say something to whoever started this process.
+fn tell(text: &str) {
+    use std::io::Write;
+    writeln!(std::io::stderr().lock(), "\n{text}").unwrap();
+}
 
 /// Not a test: the server that the tests below start and kill.
 #[tokio::test]
@@ -132,9 +156,9 @@ async fn server_to_kill() {
     for node in [1, 2] {
         arena.store(Endpoint::Redis(node)).unwrap().stop().await.unwrap();
     }
-    eprintln!("\n{READY}{}", lab.warden_pid());
+    tell(&format!("{READY}{}", lab.warden_pid()));
     lab.broken().await;
-    eprintln!("\n{BROKEN}");
+    tell(BROKEN);
     std::future::pending::<()>().await;
 }
 

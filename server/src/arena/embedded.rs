@@ -18,6 +18,9 @@ use crate::stores::redis_node::{self, Node};
 use crate::stores::sockets::Sockets;
 use crate::stores::template::Template;
 
+/// The cluster's folder in an arena's.
+pub(crate) const POSTGRES: &str = "postgres";
+
 /// What private stores are made from.
 #[derive(Clone, Debug)]
 pub struct Means {
@@ -58,7 +61,7 @@ impl Embedded {
         };
         let postgres = async {
             let (template, user) = (own.template.clone(), means.user.clone());
-            let data = folder.join("postgres");
+            let data = folder.join(POSTGRES);
             let to = data.clone();
             let copied = tokio::task::spawn_blocking(move || template.copy(&to, user.as_ref())).await;
             copied.map_err(|error| LabError::Lab(error.to_string()))??;

@@ -67,8 +67,8 @@ pub enum StoreMeans {
 
 #[derive(Debug)]
 enum Stores {
-    Embedded(Embedded),
-    Shared(Shared),
+    Embedded(Box<Embedded>),
+    Shared(Box<Shared>),
 }
 
 /// See the module.
@@ -90,8 +90,8 @@ impl Arena {
     ) -> Result<Arena, LabError> {
         private_folder(&folder, means.user.as_ref())?;
         let stores = match &means.stores {
-            StoreMeans::Embedded(own) => Stores::Embedded(Embedded::open(own, &means, &folder, nodes).await?),
-            StoreMeans::Shared(shared) => Stores::Shared(Shared::open(shared, &folder).await?),
+            StoreMeans::Embedded(own) => Stores::Embedded(Box::new(Embedded::open(own, &means, &folder, nodes).await?)),
+            StoreMeans::Shared(shared) => Stores::Shared(Box::new(Shared::open(shared, &folder).await?)),
         };
         let replicas = replica::Replicas::default();
         Ok(Arena { folder, means, stores: Arc::new(stores), replicas, closed: AtomicBool::new(false) })

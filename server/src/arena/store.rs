@@ -7,6 +7,7 @@ use tokio::sync::Mutex;
 
 use crate::lab::LabError;
 use crate::stores::cluster::{self, Cluster};
+use crate::stores::memory;
 use crate::stores::redis_node::{self, Node};
 use crate::warden::Process;
 
@@ -111,7 +112,12 @@ impl Store {
         if let (What::Postgres(..), Some(process)) = (&self.what, self.process().await) {
             cluster::quit(&process).await?;
         }
-        self.kill().await
+        self.kill().await?;
+        if let What::Postgres(cluster, _) = &self.what {
+            // After a kill; whoever quits has done it already, and left nothing to read it from.
+            memory::give_back(&cluster.data);
+        }
+        Ok(())
     }
 
     /// How the superuser reaches this Postgres.

@@ -28,6 +28,7 @@ min_wal_size = 16MB
 max_wal_size = 256MB
 dynamic_shared_memory_type = mmap
 jit = off
+log_checkpoints = off
 timezone = 'UTC'
 log_timezone = 'UTC'
 datestyle = 'iso, mdy'

@@ -4,6 +4,7 @@
 //!
 //! | module | what it holds |
 //! |---|---|
+//! | `memory` | shared memory that a killed Postgres leaves |
 //! | [`programs`] | which programs there are, their versions, what to install when they are missing |
 //! | [`user`] | the unprivileged user that stores run as, and which folders it can reach |
 //! | [`cluster`] | a Postgres cluster: make, start, stop |
@@ -12,6 +13,7 @@
 //! | [`redis_node`] | a Redis node: start, stop |
 
 pub mod cluster;
+pub(crate) mod memory;
 pub mod programs;
 pub mod redis_node;
 pub mod sockets;

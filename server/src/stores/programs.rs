@@ -42,12 +42,12 @@ pub struct Postgres {
 impl Postgres {
     /// The Postgres of this machine: that of the search path, or else the newest that packages installed.
     pub fn find() -> Result<Postgres, StoreError> {
-        Postgres::among(&all_postgres()?)
+        Postgres::among(&all_postgres())
     }
 
     /// A Postgres of exactly that major version, which an existing cluster needs.
     pub fn find_major(major: u32) -> Result<Postgres, StoreError> {
-        let mut all = all_postgres()?;
+        let mut all = all_postgres();
         all.retain(|one| one.postgres.version.0 == major);
         all.into_iter().next().ok_or_else(|| StoreError::Missing {
             program: "postgres",
@@ -75,39 +75,27 @@ impl Postgres {
     }
 }
 
+/// Folders that packages put versions of Postgres into, and what those folders' names begin with.
+const PACKAGED: [(&str, &str); 5] = [
+    ("/usr/lib/postgresql", ""),
+    ("/usr", "pgsql-"),
+    ("/opt/homebrew/opt", "postgresql"),
+    ("/usr/local/opt", "postgresql"),
+    ("/Applications/Postgres.app/Contents/Versions", ""),
+];
+
 /// Every Postgres: the search path's first, then by version, newest first.
-fn all_postgres() -> Result<Vec<Postgres>, StoreError> {
-    let mut folders = search_path();
-    let mut packaged: Vec<PathBuf> = Vec::new();
-    for (parent, below) in [
-        ("/usr/lib/postgresql", "bin"),
-        ("/usr/local/opt", "bin"),
-        ("/opt/homebrew/opt", "bin"),
-        ("/usr", "bin"),
-        ("/Applications/Postgres.app/Contents/Versions", "bin"),
-    ] {
-        let Ok(entries) = fs::read_dir(parent) else { continue };
-        let wanted = |name: &str| {
-            parent == "/usr/lib/postgresql"
-                || name.starts_with("pgsql-")
-                || name.starts_with("postgresql")
-                || parent.starts_with("/App")
-        };
-        packaged.extend(
-            entries
-                .filter_map(Result::ok)
-                .filter(|entry| entry.file_name().to_str().is_some_and(wanted))
-                .map(|entry| entry.path().join(below)),
-        );
-    }
-    let mut found: Vec<Postgres> = Vec::new();
-    let on_path = folders.iter().find_map(|folder| postgres_in(folder));
-    folders.clear();
-    let mut others: Vec<Postgres> = packaged.iter().filter_map(|folder| postgres_in(folder)).collect();
-    others.sort_by_key(|one| std::cmp::Reverse(one.postgres.version));
-    found.extend(on_path);
-    found.extend(others);
-    Ok(found)
+fn all_postgres() -> Vec<Postgres> {
+    let mut packaged: Vec<Postgres> = PACKAGED
+        .iter()
+        .filter_map(|&(parent, begin)| Some((fs::read_dir(parent).ok()?, begin)))
+        .flat_map(|(entries, begin)| {
+            entries.filter_map(Result::ok).filter(move |entry| entry.file_name().to_string_lossy().starts_with(begin))
+        })
+        .filter_map(|entry| postgres_in(&entry.path().join("bin")))
+        .collect();
+    packaged.sort_by_key(|one| std::cmp::Reverse(one.postgres.version));
+    search_path().iter().find_map(|folder| postgres_in(folder)).into_iter().chain(packaged).collect()
 }
 
 /// The Postgres of a folder: `postgres` with `initdb` beside it. A link is followed, because Debian's
@@ -221,7 +209,7 @@ mod tests {
     #[test]
     fn what_is_too_old_or_missing_says_what_to_install() {
         let old = Postgres { postgres: program((12, 4)), initdb: "/x/initdb".into() };
-        let error = Postgres::among(&[old.clone()]).unwrap_err().to_string();
+        let error = Postgres::among(std::slice::from_ref(&old)).unwrap_err().to_string();
         assert!(error.contains("Program 12.4") && error.contains("Postgres 13") && error.contains("nstall"), "{error}");
         let new = Postgres { postgres: program((17, 0)), initdb: "/y/initdb".into() };
         assert_eq!(Postgres::among(&[old, new.clone()]).unwrap(), new);

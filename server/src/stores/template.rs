@@ -38,6 +38,7 @@ min_wal_size = 2MB
 max_wal_size = 64MB
 dynamic_shared_memory_type = mmap
 jit = off
+log_checkpoints = off
 timezone = 'UTC'
 log_timezone = 'UTC'
 datestyle = 'iso, mdy'

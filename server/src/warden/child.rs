@@ -81,9 +81,8 @@ fn kill_everything() {
         for pid in linux::children_of(std::process::id()) {
             let _ = kill(Pid::from_raw(pid as i32), Signal::SIGKILL);
         }
-        match waitpid(None, None) {
-            Err(Errno::ECHILD) => return,
-            Ok(_) | Err(_) => {}
+        if let Err(Errno::ECHILD) = waitpid(None, None) {
+            return;
         }
     }
 }

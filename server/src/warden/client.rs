@@ -277,9 +277,13 @@ async fn listen(
                 continue;
             }
         };
-        if let Some(sender) = open.answers.remove(&request) {
-            // Whoever asked may have given up.
-            let _ = sender.send(answer);
+        let spawned = matches!(answer, Ok(pid) if pid != 0);
+        let taken = open.answers.remove(&request).is_some_and(|sender| sender.send(answer).is_ok());
+        drop(open);
+        if spawned && !taken {
+            // Whoever asked has given up, and nobody else knows of the process.
+            let warden = Warden { inner };
+            tokio::spawn(async move { warden.request(Ask::Kill { process: request }).await });
         }
     }
     if let Some(inner) = inner.upgrade() {

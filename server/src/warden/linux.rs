@@ -125,6 +125,12 @@ pub(crate) fn kill_adopted(limit: Duration) -> usize {
     }
 }
 
+/// When the machine started, in seconds since the Unix epoch.
+pub(crate) fn booted() -> Option<u64> {
+    let text = fs::read_to_string("/proc/stat").ok()?;
+    text.lines().find_map(|line| line.strip_prefix("btime "))?.trim().parse().ok()
+}
+
 /// A process as it is written down, so that a later lab can tell it from another of the same pid.
 pub(crate) fn started(pid: u32) -> Option<u64> {
     stat(pid).map(|stat| stat.started)

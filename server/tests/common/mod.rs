@@ -37,6 +37,8 @@ pub fn shared_data_dir() -> PathBuf {
 
 /// A lab that keeps no arena ready.
 pub fn config(data_dir: &Path) -> LabConfig {
+    // What the lab has to say is shown with a test that fails.
+    let _ = tracing_subscriber::fmt().with_test_writer().try_init();
     LabConfig { data_dir: Some(data_dir.to_owned()), aegis: Some(aegis()), cold: true, ..LabConfig::default() }
 }
 
