@@ -16,7 +16,7 @@ use tokio::net::TcpStream;
 use tokio::sync::mpsc;
 use tokio::time::{sleep, timeout};
 
-use crate::common::{lab, shared_data_dir};
+use crate::common::{data_dir, lab};
 
 /// Long enough for anything that happens at all.
 pub const LIMIT: Duration = Duration::from_secs(15);
@@ -26,15 +26,17 @@ pub struct Counter {
     pub settled: mpsc::UnboundedReceiver<Settled>,
     pub arena: Arena,
     lab: Arc<Lab>,
+    _data: tempfile::TempDir,
 }
 
 impl Counter {
     pub async fn open(guards: &[Guard]) -> Counter {
-        let lab = lab(&shared_data_dir()).await;
+        let data = data_dir();
+        let lab = lab(data.path()).await;
         let arena = lab.arena(&Default::default()).await.unwrap();
         let (sender, settled) = mpsc::unbounded_channel();
         let bank = Bank::start(arena.postgres_options(), guards, sender).await.unwrap();
-        Counter { bank, settled, arena, lab }
+        Counter { bank, settled, arena, lab, _data: data }
     }
 
     pub fn port(&self) -> u16 {

@@ -26,15 +26,6 @@ pub fn data_dir() -> tempfile::TempDir {
     folder
 }
 
-/// A data folder that tests share and that stays, for those that only need an arena: the template, which
-/// takes seconds to make, is there from the second test on. Labs in it keep out of each other's way.
-pub fn shared_data_dir() -> PathBuf {
-    let folder = std::env::temp_dir().join(format!("aegis-tests-{}", nix::unistd::getuid()));
-    std::fs::create_dir_all(&folder).unwrap();
-    std::fs::set_permissions(&folder, std::fs::Permissions::from_mode(0o755)).unwrap();
-    folder
-}
-
 /// A lab that keeps no arena ready.
 pub fn config(data_dir: &Path) -> LabConfig {
     // What the lab has to say is shown with a test that fails.

@@ -3,12 +3,13 @@
 use locks::ids::Endpoint;
 use server::link::cost;
 
-use crate::common::{lab, shared_data_dir};
+use crate::common::{data_dir, lab};
 
 #[tokio::test]
 #[expect(clippy::print_stderr, reason = "the figure is what the test is for")]
 async fn what_a_link_adds_to_a_statement() {
-    let lab = lab(&shared_data_dir()).await;
+    let data = data_dir();
+    let lab = lab(data.path()).await;
     let arena = lab.arena(&Default::default()).await.unwrap();
     let postgres = arena.upstream(Endpoint::Postgres).unwrap();
     let cost = cost::of_a_statement(postgres, &arena.postgres_login(), 2_000).await.unwrap();
