@@ -5,21 +5,26 @@ use std::sync::Arc;
 
 use axum::Json;
 use axum::Router;
-use axum::extract::{Path, Query, State};
-use axum::http::header;
+use axum::body::Bytes;
+use axum::extract::{DefaultBodyLimit, Path, Query, State};
+use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response};
-use axum::routing::get;
+use axum::routing::{get, post};
 use locks::event::Event;
 use serde::Deserialize;
+use serde_json::{Value, json};
 
 use super::App;
 use super::learner::Learner;
 use super::problem::ApiError;
+use crate::run::export::Export;
 use crate::run::log::Log;
 use crate::run::script;
 
 /// Most events of one page.
 const PAGE: usize = 5_000;
+/// Longest file that can be imported, in bytes: a full segment with room to spare.
+const IMPORT_LIMIT: usize = 64 * 1024 * 1024;
 
 /// Routes of this module.
 pub fn router() -> Router<App> {
@@ -27,6 +32,8 @@ pub fn router() -> Router<App> {
         .route("/api/runs", get(list))
         .route("/api/runs/{id}/log", get(log))
         .route("/api/runs/{id}/scenario", get(scenario))
+        .route("/api/runs/{id}/export", get(export))
+        .route("/api/runs/import", post(import).layer(DefaultBodyLimit::max(IMPORT_LIMIT)))
 }
 
 /// The log that this learner may read under this number.
@@ -69,4 +76,22 @@ async fn scenario(
     let log = readable(&app, &id, &learner).await?;
     let text = script::of_log(&log.after(0)).to_toml();
     Ok(([(header::CONTENT_TYPE, "text/plain; charset=utf-8")], text))
+}
+
+/// The run as one file. A live one is exported as far as it has come, and cannot be imported.
+async fn export(
+    State(app): State<App>,
+    Path(id): Path<String>,
+    learner: Learner,
+) -> Result<impl IntoResponse, ApiError> {
+    let events = readable(&app, &id, &learner).await?.after(0);
+    let json = Export::new(script::of_log(&events), events).to_json().map_err(ApiError::lab)?;
+    let name = format!("attachment; filename=\"aegis-{}.json\"", &id[..id.len().min(8)]);
+    Ok(([(header::CONTENT_TYPE, "application/json".to_owned()), (header::CONTENT_DISPOSITION, name)], json))
+}
+
+async fn import(State(app): State<App>, learner: Learner, body: Bytes) -> Result<(StatusCode, Json<Value>), ApiError> {
+    let export = Export::read(&body).map_err(|error| ApiError::Bad(error.to_string()))?;
+    let id = app.shelf.save(Some(&learner.0), &export.events).await?;
+    Ok((StatusCode::CREATED, Json(json!({ "run": id }))))
 }

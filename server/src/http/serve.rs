@@ -32,14 +32,15 @@ pub struct Args {
     /// Port to listen on; 0 takes any free one.
     #[arg(long, env = "AEGIS_PORT", default_value_t = 3000)]
     pub port: u16,
-    #[command(flatten)]
-    lab: LabConfig,
     /// Further host names that the lab goes by, separated by commas.
     #[arg(long, env = "AEGIS_ALLOWED_HOSTS", value_delimiter = ',')]
     pub allowed_hosts: Vec<String>,
     /// Folder of what the browser loads.
     #[arg(long, env = "LEPTOS_SITE_ROOT", default_value = "target/site", hide = true)]
     pub site_root: String,
+    /// Stores and data.
+    #[command(flatten)]
+    pub lab: LabConfig,
 }
 
 /// Why the lab does not serve.
@@ -56,7 +57,7 @@ enum ServeError {
     },
     #[error("the server failed")]
     Io(#[from] io::Error),
-    #[error("the lab cannot be opened")]
+    #[error(transparent)]
     Lab(#[from] LabError),
 }
 
@@ -82,21 +83,39 @@ async fn serve(args: Args) -> Result<(), ServeError> {
     // Bound first: a busy port is worth saying before any store is started.
     let listener = bind(args.host, args.port).await?;
     let address = listener.local_addr()?;
+    let names = origin::Names::new(args.host, &args.allowed_hosts);
     let shutdown = CancellationToken::new();
     tokio::spawn(until_told(shutdown.clone()));
 
     let lab = Lab::open(args.lab).await?;
+    let served = serve_lab(&lab, listener, address, &shutdown, args.site_root, names).await;
+    lab.close().await;
+    served
+}
+
+/// Serve an open lab. However this ends, its sessions are stored; the lab is the caller's to close.
+async fn serve_lab(
+    lab: &Arc<Lab>,
+    listener: TcpListener,
+    address: SocketAddr,
+    shutdown: &CancellationToken,
+    site_root: String,
+    names: origin::Names,
+) -> Result<(), ServeError> {
+    // Started now, so that the first page that lists runs does not wait for it; and a second `serve` on
+    // the same data hears of it at once.
+    lab.control().await?;
     let shelf = Shelf::new(lab.clone());
     let sessions = Arc::new(Sessions::new(lab.clone(), shelf.clone(), Limits::default()));
     sessions.recover().await;
     let leptos = LeptosOptions::builder()
         .output_name("aegis")
-        .site_root(args.site_root)
+        .site_root(site_root)
         .site_pkg_dir("pkg")
         .site_addr(address)
         .build();
     let app = App {
-        names: Arc::new(origin::Names::new(args.host, &args.allowed_hosts)),
+        names: Arc::new(names),
         sessions: sessions.clone(),
         shelf,
         leptos,
@@ -110,12 +129,12 @@ async fn serve(args: Args) -> Result<(), ServeError> {
     let server = axum::serve(listener, service).with_graceful_shutdown(async move { ends.cancelled().await });
     tokio::select! {
         served = server.into_future() => served?,
+        () = lab.broken() => return Err(LabError::WardenGone.into()),
         () = async { shutdown.cancelled().await; tokio::time::sleep(DRAIN).await } => {
             tracing::warn!("requests were still open after {DRAIN:?}");
         }
     }
     sessions.close_all().await;
-    lab.close().await;
     Ok(())
 }
 

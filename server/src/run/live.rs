@@ -84,7 +84,7 @@ impl Sessions {
         };
         for run in interrupted {
             match self.0.shelf.save(Some(&run.owner), &run.events).await {
-                Ok(()) => run.discard(),
+                Ok(_) => run.discard(),
                 Err(error) => tracing::error!(%error, "an interrupted run could not be stored; it is kept on disk"),
             }
         }
@@ -147,7 +147,7 @@ impl Shared {
     /// Store a segment that has ended; its file on disk is needed no more then.
     async fn store(&self, owner: &str, log: &Log, spool: Option<Spool>) {
         match self.shelf.save(Some(owner), &log.after(0)).await {
-            Ok(()) => drop(spool.map(Spool::discard)),
+            Ok(_) => drop(spool.map(Spool::discard)),
             Err(error) => tracing::error!(%error, "a run could not be stored; it is kept on disk"),
         }
     }

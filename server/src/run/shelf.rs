@@ -9,8 +9,8 @@ use locks::event::{EndReason, Event, Kind};
 use locks::judge::Verdict;
 use locks::setup::Setup;
 
-use super::export::{Export, judged};
-use super::log::Log;
+use super::export::judged;
+use super::log::{Log, RunId};
 use super::{script, spool};
 use crate::control::runs::StoredRun;
 use crate::lab::{Lab, LabError};
@@ -44,8 +44,8 @@ impl Shelf {
         Shelf { lab }
     }
 
-    /// Store a run that has ended. Storing it again changes nothing.
-    pub async fn save(&self, owner: Option<&str>, events: &[Arc<Event>]) -> Result<(), ShelfError> {
+    /// Store a run that has ended; its identity. Storing it again changes nothing.
+    pub async fn save(&self, owner: Option<&str>, events: &[Arc<Event>]) -> Result<RunId, ShelfError> {
         let broken = |what: &str| ShelfError::Broken(what.to_owned());
         let run = stored(owner, events).ok_or_else(|| broken("it does not begin with `began` and end with `ended`"))?;
         let log = spool::lines(events).map_err(|error| broken(&error.to_string()))?;
@@ -54,7 +54,8 @@ impl Shelf {
         if let Some(owner) = owner {
             control.see_learner(owner).await?;
         }
-        Ok(control.save_run(&run, &log).await?)
+        control.save_run(&run, &log).await?;
+        Ok(run.id)
     }
 
     /// The log of a stored run.
@@ -67,12 +68,6 @@ impl Shelf {
     /// That learner's runs, newest first.
     pub async fn list(&self, owner: &str) -> Result<Vec<RunLine>, ShelfError> {
         self.lab.control().await?.list_runs(owner, LIST).await?.into_iter().map(line).collect()
-    }
-
-    /// A stored run as one file.
-    pub async fn export(&self, id: &str) -> Result<Export, ShelfError> {
-        let events = self.log(id).await?.after(0);
-        Ok(Export::new(script::of_log(&events), events))
     }
 }
 
