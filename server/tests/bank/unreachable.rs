@@ -6,7 +6,6 @@ use locks::event::EffectAnswer;
 use locks::guard::Guard::CurrentEpoch;
 use locks::ids::Endpoint;
 use server::bank::wire::Reply;
-use sqlx::ConnectOptions;
 use tokio::time::timeout;
 
 use crate::counter::{Counter, LIMIT, effect, post, run, until_blocked};
@@ -21,7 +20,7 @@ async fn an_epoch_that_cannot_be_asked_for_is_a_rejection_that_stands_in_the_boo
     assert_eq!(counter.send(&effect("A", "x", 1, Some(7))).await, ACCEPTED);
     counter.told().await;
     // The arena's database lets nobody in any more; the bank's own goes on.
-    let mut outside = counter.arena.postgres_options().database("postgres").connect().await.unwrap();
+    let mut outside = counter.in_bank().await;
     let name = counter.arena.postgres_options().get_database().unwrap().to_owned();
     run(&mut outside, &format!("alter database {name} with allow_connections false")).await;
     run(&mut outside, &format!("select pg_terminate_backend(pid) from pg_stat_activity where datname = '{name}'"))
