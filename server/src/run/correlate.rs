@@ -94,9 +94,13 @@ impl Correlator {
                     Label { command: Some(command.command), name: command.name.clone(), attempt: attempt.clone() };
                 self.announce(key(command.to, &command.session), at_us, label);
             }
-            Kind::EffectSent { attempt, sink: SinkName::Bank, .. } => {
+            Kind::EffectSent { attempt, slot, sink, .. } => {
+                let endpoint = match sink {
+                    SinkName::Bank => Endpoint::Bank,
+                    SinkName::Ledger => Endpoint::Postgres,
+                };
                 let label = Label { command: None, name: "effect".to_owned(), attempt: Some(attempt.clone()) };
-                self.announce(key(Endpoint::Bank, BANK_SESSION), at_us, label);
+                self.announce(key(endpoint, &format!("{}/{sink}", slot.schedule)), at_us, label);
             }
             Kind::Answered { attempt, command, reply: Reply::NotSent, .. } => {
                 for (key, announced) in &mut self.announced {
@@ -162,13 +166,10 @@ impl Correlator {
     }
 }
 
-/// Name of a replica's session at the bank.
-const BANK_SESSION: &str = "effect";
-
-/// Are the requests of a session announced? Those of a strategy (`settle-invoices/lock`) and effects are;
-/// the replica's own housekeeping is not.
+/// Are the requests of a session announced? Those of a strategy (`settle-invoices/lock`) and effects
+/// (`settle-invoices/bank`) are; the replica's own housekeeping (`audit`) is not.
 fn is_announced(session: &str) -> bool {
-    session.contains('/') || session == BANK_SESSION
+    session.contains('/')
 }
 
 /// The latest announcement of before the link read the message. One command at a time is under way on a

@@ -26,6 +26,8 @@ use super::log::Recorder;
 
 /// How long one reading may take.
 const READ_LIMIT: Duration = Duration::from_secs(5);
+/// How long good-byes may take.
+const CLOSE_LIMIT: Duration = Duration::from_millis(500);
 /// How soon a connection that was lost is tried again.
 const AGAIN: Duration = Duration::from_millis(20);
 /// The channel on which the arena's triggers tell of rows.
@@ -144,15 +146,22 @@ impl Observer {
 }
 
 impl Observer {
-    /// Observe no more.
-    pub fn close(&self) {
+    /// Observe no more, and say good-bye to Postgres.
+    pub async fn close(&self) {
+        self.stop();
+        if timeout(CLOSE_LIMIT, self.pool.close()).await.is_err() {
+            tracing::debug!("the observer's connections were not closed in time");
+        }
+    }
+
+    fn stop(&self) {
         self.tasks.iter().for_each(JoinHandle::abort);
     }
 }
 
 impl Drop for Observer {
     fn drop(&mut self) {
-        self.close();
+        self.stop();
     }
 }
 

@@ -200,7 +200,7 @@ impl Rig {
             tracing::warn!("some of the run's last moments may be missing");
         }
         self.traffic.flush();
-        self.observer.close();
+        self.observer.close().await;
         self.recorder.note(Kind::Ended { why });
         self.arena.close().await;
     }

@@ -2,7 +2,7 @@
 //! store last said of each lock, whose a token is. Pure; what the runner, the observer and the end rule
 //! ask instead of keeping books of their own.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, VecDeque};
 
 use locks::event::{Event, Kind, Param, ProcessName, ProcessState, Source};
 use locks::ids::{AttemptId, Gate, LockName, Slot, Token};
@@ -47,8 +47,9 @@ pub struct AttemptStanding {
     pub slot: Slot,
     /// The lock that it competes for.
     pub lock: LockName,
-    /// The gate at which it waits, with a number that no other waiting has.
-    pub at: Option<(Gate, u64)>,
+    /// The gates at which it waits, the longest first, each with a number that no other waiting has. There
+    /// are two while a renewal waits at its own.
+    pub at: VecDeque<(Gate, u64)>,
     /// How it ended.
     pub outcome: Option<Outcome>,
 }
@@ -75,7 +76,7 @@ impl ReplicaStanding {
 
     /// Can nothing more come of it without an action: all it was given is final or waits at a gate.
     pub fn is_at_rest(&self) -> bool {
-        self.fired.is_empty() && self.attempts.values().all(|attempt| attempt.outcome.is_some() || attempt.at.is_some())
+        self.fired.is_empty() && self.attempts.values().all(|attempt| attempt.outcome.is_some() || !attempt.at.is_empty())
     }
 
     /// Is work left behind an attempt that waits at gate `done`?
@@ -147,18 +148,21 @@ impl Standing {
                 }
                 // One attempt at a time per replica and schedule: what came before it passed gate `done`.
                 replica.attempts.retain(|_, old| old.outcome.is_none());
-                let new = AttemptStanding { slot: slot.clone(), lock: lock.clone(), at: None, outcome: None };
+                let new =
+                    AttemptStanding { slot: slot.clone(), lock: lock.clone(), at: VecDeque::new(), outcome: None };
                 replica.attempts.insert(attempt.clone(), new);
             }
             Kind::GateReached { attempt, gate } => {
                 self.gates += 1;
                 if let Some(standing) = replica.attempts.get_mut(attempt) {
-                    standing.at = Some((gate.clone(), self.gates));
+                    standing.at.push_back((gate.clone(), self.gates));
                 }
             }
             Kind::GatePassed { attempt, gate } => {
-                if let Some(standing) = replica.attempts.get_mut(attempt) {
-                    standing.at = None;
+                if let Some(standing) = replica.attempts.get_mut(attempt)
+                    && let Some(place) = standing.at.iter().position(|(at, _)| at == gate)
+                {
+                    standing.at.remove(place);
                 }
                 if *gate == Gate::Done {
                     replica.attempts.remove(attempt);

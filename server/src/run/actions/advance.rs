@@ -80,7 +80,7 @@ fn waiting(standing: &Standing, name: &str, passed: u64) -> Option<Result<Waitin
         return Some(Err(ActError::NotRunning { name: name.to_owned() }));
     }
     replica.attempts.iter().find_map(|(attempt, at)| {
-        let (gate, number) = at.at.as_ref().filter(|(_, number)| *number > passed)?;
+        let (gate, number) = at.at.iter().find(|(_, number)| *number > passed)?;
         Some(Ok(Waiting {
             attempt: attempt.clone(),
             gate: gate.clone(),
@@ -103,7 +103,7 @@ fn ended(name: &str, until: &Gate, outcome: Outcome) -> Result<(), ActError> {
 fn missed(rig: &Rig, name: &str, advance: &Advance) -> ActError {
     let at = rig.board.look(|standing| {
         let replica = standing.replicas.get(name)?;
-        replica.attempts.values().find_map(|attempt| attempt.at.as_ref().map(|(gate, _)| gate.to_string()))
+        replica.attempts.values().find_map(|attempt| attempt.at.front().map(|(gate, _)| gate.to_string()))
     });
     let wanted = advance.until.as_ref().map_or("any gate".to_owned(), |gate| format!("gate {gate}"));
     let at = at.map_or(String::new(), |gate| format!("; the last was {gate}"));

@@ -1,0 +1,82 @@
+//! Faults on links, aimed with gates: the message that waits is the one that was meant.
+
+use super::{assert_held, run_text};
+
+#[tokio::test]
+async fn a_held_reply_is_that_of_the_very_command() {
+    let finished = run_text(
+        r#"
+name = "held-reply"
+title = "The grant's answer waits, the grant stands"
+[setup]
+strategy = "pg-lease"
+work_ms = 20
+store_timeout_ms = 2000
+[[step]]
+fire = { schedule = "settle-invoices" }
+[[step]]
+advance = { replica = "A", until = "send:acquire" }
+[[step]]
+hold = { replica = "A", endpoint = "postgres", what = "reply" }
+[[step]]
+advance = { replica = "A" }
+[[step]]
+wait = { lock = "held", limit_ms = 2000 }
+[[step]]
+assert = { lock = { holder = "A" } }
+[[step]]
+let_go = { replica = "A", endpoint = "postgres" }
+[[step]]
+advance = { replica = "A", until = "done" }
+[expect]
+overlaps = 0
+outcomes = { A = ["executed"], B = ["open"] }
+[[expect.event]]
+kind = "granted"
+replica = "A"
+min = 1
+max = 1
+"#,
+    )
+    .await;
+    assert_held(&finished);
+    let kept = finished.events.iter().filter_map(|event| match &event.kind {
+        locks::event::Kind::LinkPassed { name: Some(name), kept_us, direction, .. }
+            if name == "acquire" && *direction == locks::action::Direction::Reply =>
+        {
+            Some(*kept_us)
+        }
+        _ => None,
+    });
+    assert!(kept.max().unwrap() > 1_000, "the link says how long it kept it");
+}
+
+#[tokio::test]
+async fn who_is_cut_from_its_store_does_not_enter() {
+    let finished = run_text(
+        r#"
+name = "cut"
+title = "A is cut before it asks"
+[setup]
+strategy = "pg-lease"
+work_ms = 20
+[[step]]
+fire = { schedule = "settle-invoices" }
+[[step]]
+advance = { replica = "A", until = "send:acquire" }
+[[step]]
+cut = { replica = "A", endpoint = "postgres" }
+[[step]]
+advance = { replica = "A" }
+[[step]]
+wait = { event = { kind = "finished", replica = "A" }, limit_ms = 5000 }
+[[step]]
+advance = { replica = "B", until = "done" }
+[expect]
+overlaps = 0
+outcomes = { A = ["skipped"], B = ["executed"] }
+"#,
+    )
+    .await;
+    assert_held(&finished);
+}
