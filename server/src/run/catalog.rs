@@ -17,7 +17,7 @@ fn cron(every_s: u64, offset_s: u64) -> String {
     match every_s {
         0 | 1 => "* * * * * *".to_owned(),
         2..60 if offset_s == 0 => format!("*/{every_s} * * * * *"),
-        2..60 => format!("{offset_s}/{every_s} * * * * *"),
+        2..60 => format!("{offset_s}-59/{every_s} * * * * *"),
         _ => format!("{} */{} * * * *", offset_s.min(59), (every_s / 60).clamp(1, 59)),
     }
 }
@@ -34,7 +34,7 @@ mod tests {
 
     #[test]
     fn schedules_fire_after_one_another() {
-        assert_eq!(crons(6), ["*/6 * * * * *", "2/6 * * * * *", "4/6 * * * * *"]);
+        assert_eq!(crons(6), ["*/6 * * * * *", "2-59/6 * * * * *", "4-59/6 * * * * *"]);
         assert_eq!(crons(120), ["0 */2 * * * *", "40 */2 * * * *", "59 */2 * * * *"]);
     }
 

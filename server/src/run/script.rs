@@ -2,11 +2,11 @@
 //! their own timers becomes `fire`, each gap becomes `wait`, so that the file repeats what happened; it
 //! promises no verdict.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use locks::action::{Action, Fire, Wait};
-use locks::event::{Event, Kind};
+use locks::event::{Event, Kind, Whose};
 use locks::ids::Slot;
 use locks::scenario::{Expect, Scenario, Step};
 use locks::setup::{Setup, SetupChange};
@@ -24,6 +24,8 @@ pub fn of_log(events: &[Arc<Event>]) -> Scenario {
         steps: Vec::new(),
         expect: Expect::default(),
     };
+    // Steps that were refused did nothing.
+    let refused: BTreeSet<u32> = events.iter().filter_map(|event| refused(&event.kind)).collect();
     let mut began_us = events.first().map_or(0, |event| event.at_us);
     let mut acts: Vec<(u64, Action)> = Vec::new();
     let mut fired: BTreeMap<&Slot, (u64, Vec<String>)> = BTreeMap::new();
@@ -35,7 +37,11 @@ pub fn of_log(events: &[Arc<Event>]) -> Scenario {
                 scenario.title = title.clone();
                 scenario.setup = Setup { cron: false, ..(**setup).clone() };
             }
-            Kind::StepBegan { action, .. } => acts.extend(without_timers(action).map(|action| (event.at_us, action))),
+            // A run's steps begin when its replicas are ready.
+            Kind::Ready if acts.is_empty() => began_us = began_us.max(event.at_us),
+            Kind::StepBegan { step, action } if !refused.contains(step) => {
+                acts.extend(without_timers(action).map(|action| (event.at_us, action)));
+            }
             Kind::SlotDue { slot, attempt, by_timer: true, .. } => {
                 let (at_us, to) = fired.entry(slot).or_insert((event.at_us, Vec::new()));
                 *at_us = event.at_us.min(*at_us);
@@ -62,6 +68,14 @@ pub fn of_log(events: &[Arc<Event>]) -> Scenario {
         scenario.steps.push(step(action));
     }
     scenario
+}
+
+/// The number of a step that was refused: whoever asked for it asked for what could not be.
+fn refused(kind: &Kind) -> Option<u32> {
+    match kind {
+        Kind::StepEnded { step, problem: Some(problem) } if problem.whose == Whose::Yours => Some(*step),
+        _ => None,
+    }
 }
 
 /// The action as the file repeats it: slots are fired by the file, so that the timers must stay off.
@@ -118,6 +132,17 @@ mod tests {
             ]
         );
         assert!(scenario.timed && !scenario.setup.cron);
+    }
+
+    #[test]
+    fn what_was_refused_is_not_repeated() {
+        let kill = Action::Kill(vec!["Z".to_owned()]);
+        let problem = Some(crate::run::ActError::NothingFired.problem());
+        let scenario = of_log(&[
+            event(1, 0, Kind::StepBegan { step: 1, action: kill }),
+            event(2, 0, Kind::StepEnded { step: 1, problem }),
+        ]);
+        assert_eq!(scenario.steps, []);
     }
 
     #[test]

@@ -76,7 +76,8 @@ impl ReplicaStanding {
 
     /// Can nothing more come of it without an action: all it was given is final or waits at a gate.
     pub fn is_at_rest(&self) -> bool {
-        self.fired.is_empty() && self.attempts.values().all(|attempt| attempt.outcome.is_some() || !attempt.at.is_empty())
+        self.fired.is_empty()
+            && self.attempts.values().all(|attempt| attempt.outcome.is_some() || !attempt.at.is_empty())
     }
 
     /// Is work left behind an attempt that waits at gate `done`?

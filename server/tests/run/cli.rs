@@ -32,13 +32,8 @@ struct Ran {
 fn run(data: &Path, arguments: &[&str], scenario: &str) -> Ran {
     let file = data.join("scenario.toml");
     std::fs::write(&file, scenario).unwrap();
-    let output = Command::new(aegis())
-        .args(["run", "--data-dir"])
-        .arg(data)
-        .args(arguments)
-        .arg(&file)
-        .output()
-        .unwrap();
+    let output =
+        Command::new(aegis()).args(["run", "--data-dir"]).arg(data).args(arguments).arg(&file).output().unwrap();
     let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
     Ran { status: output.status.code(), out: text(output.stdout), errors: text(output.stderr) }
 }

@@ -69,7 +69,8 @@ outcomes = { A = ["executed"], B = ["skipped"] }
     .await;
     assert_held(&finished);
     let labelled = |wanted: &str| {
-        let is = |kind: &Kind| matches!(kind, Kind::LinkPassed { name: Some(name), attempt: Some(_), .. } if name == wanted);
+        let is =
+            |kind: &Kind| matches!(kind, Kind::LinkPassed { name: Some(name), attempt: Some(_), .. } if name == wanted);
         count(&finished.events, is)
     };
     assert_eq!(labelled("acquire"), 4, "two requests and two replies, each known by its command");
@@ -112,9 +113,7 @@ async fn a_paused_holder_settles_behind_its_successor() {
     let expect = "stale_effects = 1\neffects_per_slot = 2\noutcomes = { A = [\"executed\"], B = [\"executed\"] }";
     let finished = run_text(&pause_past_lease("pg-lease", "none", expect)).await;
     assert_held(&finished);
-    let stopped = |kind: &Kind| {
-        matches!(kind, Kind::Process { process: ProcessName::Replica(name), state: ProcessState::Stopped, .. } if name == "A")
-    };
+    let stopped = |kind: &Kind| matches!(kind, Kind::Process { process: ProcessName::Replica(name), state: ProcessState::Stopped, .. } if name == "A");
     assert_eq!(count(&finished.events, stopped), 1);
     let expired = |kind: &Kind| matches!(kind, Kind::StoreSays { state: LockState::Expired, .. });
     assert!(count(&finished.events, expired) >= 1, "the store says when the lease is over");

@@ -148,9 +148,11 @@ async fn replicas_come_and_go_and_the_cadence_changes() {
     live.act(Action::Add(vec!["D".to_owned()])).await.unwrap();
     live.act(Action::Remove(vec!["A".to_owned()])).await.unwrap();
     assert_eq!(live.setup().replicas, ["B", "C", "D"]);
-    logged(&log, "timer of D", |kind| {
-        matches!(kind, Kind::SlotDue { attempt, by_timer: true, .. } if attempt.replica == "D")
-    })
+    logged(
+        &log,
+        "timer of D",
+        |kind| matches!(kind, Kind::SlotDue { attempt, by_timer: true, .. } if attempt.replica == "D"),
+    )
     .await;
     let change = SetupChange { every_s: Some(2), ..SetupChange::default() };
     live.act(Action::Set(change)).await.unwrap();

@@ -1,5 +1,5 @@
 //! `fire`: give replicas one slot at once, whatever their timers say. A slot's fire time is the next whole
-//! millisecond of the wall clock that no slot of this run had before.
+//! millisecond of the wall clock that no slot of this run has.
 
 use locks::action::Fire;
 use locks::event::Kind;
@@ -40,8 +40,9 @@ fn fresh(rig: &Rig, fire: &Fire) -> Result<Slot, ActError> {
         let there = state.catalog.iter().map(|schedule| schedule.name.clone()).collect();
         return Err(ActError::NoSchedule { name: fire.schedule.clone(), there });
     }
-    let next = chrono::Utc::now().timestamp_millis() + 1;
-    state.newest_fire_ms = next.max(state.newest_fire_ms + 1);
+    let next = (chrono::Utc::now().timestamp_millis() + 1).max(state.newest_fire_ms + 1);
+    // Whole seconds belong to timers.
+    state.newest_fire_ms = if next % 1_000 == 0 { next + 1 } else { next };
     let slot = Slot { schedule: fire.schedule.clone(), fire_ms: state.newest_fire_ms };
     state.fired.insert(fire.schedule.clone(), slot.clone());
     Ok(slot)

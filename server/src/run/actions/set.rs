@@ -1,7 +1,7 @@
 //! `set`: change the set-up while the run goes on. Attempts under way keep what they began with.
 
 use locks::event::Kind;
-use locks::setup::SetupChange;
+use locks::setup::{Gated, Setup, SetupChange};
 use locks::strategy;
 
 use crate::replica::control::Control;
@@ -16,8 +16,11 @@ pub(super) async fn run(rig: &Rig, change: &SetupChange) -> Result<(), ActError>
     check(change)?;
     let setup = {
         let mut state = rig.state();
-        state.setup.apply(change);
-        state.setup.clone()
+        let mut setup = state.setup.clone();
+        setup.apply(change);
+        check_together(&setup)?;
+        state.setup = setup.clone();
+        setup
     };
     rig.recorder.note(Kind::Set { change: change.clone(), setup: Box::new(setup.clone()) });
     if change.guard.is_some() {
@@ -34,6 +37,18 @@ pub(super) async fn run(rig: &Rig, change: &SetupChange) -> Result<(), ActError>
     Ok(())
 }
 
+/// Values that only make sense together.
+fn check_together(setup: &Setup) -> Result<(), ActError> {
+    if setup.margin_ms >= setup.lease_ms {
+        let (margin, lease) = (setup.margin_ms, setup.lease_ms);
+        return Err(ActError::BadValue(format!("margin_ms ({margin}) must be below lease_ms ({lease})")));
+    }
+    if setup.cron && setup.gated != Gated::No {
+        return Err(ActError::BadValue("replicas fire slots by their own timers only with gated = false".to_owned()));
+    }
+    Ok(())
+}
+
 fn check(change: &SetupChange) -> Result<(), ActError> {
     let within = |what: &str, value: Option<u64>, least: u64, most: u64| match value {
         Some(value) if !(least..=most).contains(&value) => {
@@ -41,7 +56,7 @@ fn check(change: &SetupChange) -> Result<(), ActError> {
         }
         _ => Ok(()),
     };
-    within("lease_ms", change.lease_ms, 50, 600_000)?;
+    within("lease_ms", change.lease_ms, 1, 600_000)?;
     within("work_ms", change.work_ms, 0, 600_000)?;
     within("acquire_timeout_ms", change.acquire_timeout_ms, 0, 600_000)?;
     within("store_timeout_ms", change.store_timeout_ms, 1, 60_000)?;
