@@ -20,4 +20,5 @@ pub fn LabPage() -> impl IntoView {
         <Title text="Lab" />
         <Shown page heading="Lab" />
     }
+    .into_any()
 }

@@ -21,4 +21,5 @@ pub fn MissingPage() -> impl IntoView {
             </p>
         </main>
     }
+    .into_any()
 }

@@ -21,6 +21,7 @@ pub fn RunPage() -> impl IntoView {
         <Title text="Run" />
         <Shown page heading="Run" />
     }
+    .into_any()
 }
 
 /// What was loaded, on the stage; or why not.
@@ -36,4 +37,5 @@ pub(super) fn Shown(page: Resource<Result<Data, PageProblem>>, heading: &'static
             })}
         </Suspense>
     }
+    .into_any()
 }

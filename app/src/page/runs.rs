@@ -28,6 +28,7 @@ pub fn RunsPage() -> impl IntoView {
             })}
         </Suspense>
     }
+    .into_any()
 }
 
 #[component]
@@ -64,6 +65,7 @@ fn List(runs: Vec<RunLine>) -> impl IntoView {
             </Show>
         </main>
     }
+    .into_any()
 }
 
 fn row(run: &RunLine) -> AnyView {

@@ -23,4 +23,5 @@ pub fn StartPage() -> impl IntoView {
             </div>
         </main>
     }
+    .into_any()
 }

@@ -1,22 +1,39 @@
-//! What stands around every page: the top bar, the marks that pictures refer to, a way past the bar.
+//! What stands around every page: the top bar, the marks that pictures refer to, help, a way past the bar.
 
+use leptos::ev::KeyboardEvent;
 use leptos::prelude::*;
 use leptos_router::hooks::use_location;
 
-use super::icons::{Icon, MARKS};
+use super::help::Help;
+use super::icons::{Icon, MARKS, SHIELD};
+use super::keys;
 
 /// The frame.
 #[component]
-pub fn Frame(children: Children) -> impl IntoView {
+pub(crate) fn Frame(children: Children) -> impl IntoView {
     let path = use_location().pathname;
     let here = move |prefix: &'static str| path.read().starts_with(prefix).then_some("page");
+    let help = RwSignal::new(false);
+    Effect::new(move |_| {
+        let on_key = move |event: KeyboardEvent| {
+            if keys::is_for_page(&event) {
+                match event.key().as_str() {
+                    "?" => help.set(true),
+                    "t" => switch_theme(),
+                    _ => {}
+                }
+            }
+        };
+        let handle = window_event_listener(leptos::ev::keydown, on_key);
+        on_cleanup(move || handle.remove());
+    });
     view! {
         <svg class="defs" aria-hidden="true" inner_html=MARKS></svg>
-        <a class="skip" href="#main">
+        <a class="skip" href="#main" rel="external">
             "Skip to the page"
         </a>
         <header class="topbar">
-            <a class="brand" href="/" rel="external">
+            <a class="brand" href="/" rel="external" aria-label="Aegis, to the start">
                 <svg viewBox="0 0 18 20" aria-hidden="true" inner_html=SHIELD></svg>
                 "Aegis"
             </a>
@@ -31,17 +48,20 @@ pub fn Frame(children: Children) -> impl IntoView {
             <span class="grow"></span>
             <button
                 class="btn btn-quiet btn-ic"
-                aria-label="Switch between light and dark"
+                aria-label="Switch between light and dark (t)"
                 on:click=move |_| switch_theme()
             >
                 <Icon name="sun" />
             </button>
+            <button class="btn btn-quiet btn-ic" aria-label="Help: all keys (?)" on:click=move |_| help.set(true)>
+                <Icon name="help" />
+            </button>
         </header>
         {children()}
+        <Help open=help />
     }
+    .into_any()
 }
-
-const SHIELD: &str = r#"<path d="M9 1 16.5 3.6v5.9c0 4.5-3 7.7-7.5 9.4-4.5-1.7-7.5-4.9-7.5-9.4V3.6Z" fill="none" stroke="currentColor" stroke-width="1.6" stroke-linejoin="round"/><path d="M5.2 8.6h7.6M5.2 11.4h7.6M11 5.8 7 14.2" stroke="currentColor" stroke-width="1.5" stroke-linecap="round"/>"#;
 
 /// The other theme, kept for the next visit.
 fn switch_theme() {

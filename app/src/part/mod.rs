@@ -1,6 +1,21 @@
-//! Components, one a file.
+//! Components, one a file. They show what [`crate::stage::view`] computed and say what was clicked; what
+//! a click does stands in [`play`].
 
-pub mod frame;
-pub mod icons;
-pub mod problem;
-pub mod theatre;
+pub(crate) mod announce;
+pub(crate) mod badge;
+pub(crate) mod caption;
+pub(crate) mod card;
+pub(crate) mod frame;
+pub(crate) mod help;
+pub(crate) mod icons;
+pub(crate) mod inspector;
+pub(crate) mod keys;
+pub(crate) mod lock;
+pub(crate) mod menu;
+pub(crate) mod notice;
+pub(crate) mod play;
+pub(crate) mod problem;
+pub(crate) mod run_bar;
+pub(crate) mod theatre;
+pub(crate) mod timeline;
+pub(crate) mod transport;

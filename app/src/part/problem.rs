@@ -7,7 +7,7 @@ use crate::stage::view::words;
 
 /// The problem as a page of its own.
 #[component]
-pub fn ProblemPage(problem: PageProblem) -> impl IntoView {
+pub(crate) fn ProblemPage(problem: PageProblem) -> impl IntoView {
     view! {
         <main id="main" class="plain">
             <p class="muted">{words::whose(problem.whose)}</p>
@@ -23,4 +23,5 @@ pub fn ProblemPage(problem: PageProblem) -> impl IntoView {
             </p>
         </main>
     }
+    .into_any()
 }

@@ -117,11 +117,8 @@ impl Stage {
 
     /// The name of the lock that guards a schedule's latest slot.
     pub fn lock_of(&self, schedule: &str) -> LockName {
-        let slot = self.slots.get(schedule);
-        match (self.strategy().map(|info| info.scope), slot) {
-            (Some(strategy::LockScope::Slot), Some(slot)) => slot.to_string(),
-            _ => schedule.to_owned(),
-        }
+        let slot = self.slots.get(schedule).zip(self.strategy());
+        slot.map_or_else(|| schedule.to_owned(), |(slot, info)| info.scope.lock_of(slot))
     }
 
     fn runner(&mut self, event: &Event) {

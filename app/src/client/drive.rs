@@ -1,0 +1,135 @@
+//! The one loop that moves the picture: once a frame it folds in what the stream delivered and moves the
+//! present on. The run's clock is the machine's; the page knows it from the events that arrived soonest.
+
+use std::cell::{Cell, RefCell};
+use std::rc::Rc;
+
+use leptos::prelude::*;
+use wasm_bindgen::prelude::*;
+
+use super::stream::Listener;
+use super::{less_motion, performance_ms};
+use crate::part::play::{Head, Play, Stream};
+
+/// Numbers change so often at most.
+const WORDS_MS: f64 = 100.0;
+/// With less motion everything moves so often at most.
+const CALM_MS: f64 = 500.0;
+/// Playing passes over quiet within this time.
+const QUIET_MS: f64 = 500.0;
+
+struct Loop {
+    play: Play,
+    listener: Option<Listener>,
+    /// The run's clock minus the page's, in microseconds.
+    offset: Cell<f64>,
+    last_frame: Cell<f64>,
+    last_words: Cell<f64>,
+    gone: Cell<bool>,
+}
+
+/// Begin to move the picture of a stage, for as long as it is shown.
+pub(crate) fn drive(play: Play) {
+    let now = performance_ms();
+    let live = play.stream.get_untracked() != Stream::None;
+    let state = Rc::new(Loop {
+        play,
+        listener: live.then(|| Listener::new(play)),
+        offset: Cell::new(play.last_us() as f64 - now * 1000.0),
+        last_frame: Cell::new(now),
+        last_words: Cell::new(0.0),
+        gone: Cell::new(false),
+    });
+
+    let minding = state.clone();
+    let visibility = Closure::<dyn FnMut()>::new(move || {
+        if let Some(listener) = &minding.listener {
+            listener.mind_the_tab();
+        }
+    });
+    _ = document().add_event_listener_with_callback("visibilitychange", visibility.as_ref().unchecked_ref());
+    visibility.forget();
+
+    let tick: Rc<RefCell<Option<Closure<dyn FnMut()>>>> = Rc::default();
+    let again = tick.clone();
+    *tick.borrow_mut() = Some(Closure::new(move || {
+        state.frame();
+        if state.gone.get() {
+            // Nothing is asked for any more; the loop's memory goes with the page.
+            return;
+        }
+        request(&again);
+    }));
+    request(&tick);
+}
+
+fn request(tick: &Rc<RefCell<Option<Closure<dyn FnMut()>>>>) {
+    if let Some(tick) = tick.borrow().as_ref() {
+        _ = window().request_animation_frame(tick.as_ref().unchecked_ref());
+    }
+}
+
+impl Loop {
+    fn frame(&self) {
+        // The stage was taken away with its page.
+        if self.play.head.try_get_untracked().is_none() {
+            self.gone.set(true);
+            if let Some(listener) = &self.listener {
+                listener.close();
+            }
+            return;
+        }
+        let now = performance_ms();
+        let passed = (now - self.last_frame.replace(now)).min(250.0);
+        if let Some(listener) = &self.listener {
+            let events = listener.take();
+            if let Some(latest) = events.iter().map(|event| event.at_us).max() {
+                self.offset.set(self.offset.get().max(latest as f64 - now * 1000.0));
+            }
+            self.play.extend(events);
+            if self.play.stream.get_untracked() == Stream::None {
+                listener.close();
+            }
+        }
+        match self.play.head.get_untracked() {
+            Head::End if self.play.stream.get_untracked() != Stream::None => {
+                self.show((now * 1000.0 + self.offset.get()) as u64, now);
+            }
+            Head::End => {}
+            Head::At(_) if self.play.playing.get_untracked() => self.play_on(passed, now),
+            Head::At(_) => {}
+        }
+    }
+
+    /// The present moves on.
+    fn show(&self, at_us: u64, now: f64) {
+        let at_us = at_us.max(self.play.last_us());
+        let calm = less_motion();
+        let due = if calm { CALM_MS } else { WORDS_MS };
+        let words = now - self.last_words.get() >= due;
+        if words {
+            self.last_words.set(now);
+            self.play.now.set(at_us);
+        }
+        if words || !calm {
+            self.play.slide.set(at_us);
+        }
+    }
+
+    /// The playhead moves on, faster where nothing happens.
+    fn play_on(&self, passed: f64, now: f64) {
+        let at = self.play.slide.get_untracked();
+        let mut by = passed * 1000.0 * self.play.speed.get_untracked();
+        if let Some(next) = self.play.next_us() {
+            let quiet = next.saturating_sub(at) as f64;
+            if quiet > QUIET_MS * 1000.0 {
+                by = by.max(quiet * passed / QUIET_MS);
+            }
+        }
+        let to = at + by as u64;
+        if self.play.advance(to) && now - self.last_words.get() >= WORDS_MS {
+            self.last_words.set(now);
+            self.play.now.set(to);
+        }
+    }
+}

@@ -1,0 +1,70 @@
+//! The lock's panel, and which schedule the stage looks at.
+
+use leptos::prelude::*;
+
+use super::badge::{Size, badge};
+use super::play::play;
+use crate::stage::view::lock_card::lock_card;
+use crate::stage::view::machine::LOCK_BOX;
+
+/// The panel.
+#[component]
+pub(crate) fn LockPanel() -> impl IntoView {
+    let play = play();
+    let lock = Memo::new(move |_| {
+        let (schedule, now) = (play.schedule.get(), play.now.get());
+        play.with(|stage| lock_card(stage, &schedule, now))
+    });
+    view! {
+        <section class="panel" aria-label="Lock">
+            <header class="panel-h">
+                <h2>"Lock " <code>{move || lock.read().name.clone()}</code></h2>
+                <span class="grow"></span>
+                <span class="src">{move || lock.read().source.clone()}</span>
+            </header>
+            <div class="lock-b">
+                <svg
+                    class="ring"
+                    viewBox="0 0 92 92"
+                    role="img"
+                    aria-label=move || lock.read().ring_words.clone()
+                    inner_html=move || lock.read().ring.clone()
+                ></svg>
+                <dl class="kv">
+                    <dt>"holder"</dt>
+                    <dd class="b">
+                        {move || {
+                            let lock = lock.read();
+                            match lock.holder.as_deref() {
+                                None => view! { "–" }.into_any(),
+                                Some(holder) => {
+                                    view! {
+                                        <span class="row row-5">
+                                            {badge(Some(holder), Size::Small)} {holder.to_owned()}
+                                        </span>
+                                    }
+                                        .into_any()
+                                }
+                            }
+                        }}
+                    </dd>
+                    <dt>"epoch"</dt>
+                    <dd class="num b">{move || lock.read().epoch.clone()}</dd>
+                    <dt>"token"</dt>
+                    <dd class="mono">{move || lock.read().token.clone()}</dd>
+                    <dt>"before"</dt>
+                    <dd>{move || lock.read().before.clone()}</dd>
+                </dl>
+            </div>
+            <div class="lock-m">
+                <svg
+                    viewBox=LOCK_BOX
+                    role="img"
+                    aria-label=move || lock.read().machine_words.clone()
+                    inner_html=move || lock.read().machine.clone()
+                ></svg>
+            </div>
+        </section>
+    }
+    .into_any()
+}

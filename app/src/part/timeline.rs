@@ -1,0 +1,378 @@
+//! The timeline's panel: lanes at the left, the picture beside them, the whole run below. In live mode
+//! the picture slides by one transform a frame; marks are drawn only when they change, and only those
+//! that can be seen.
+
+use leptos::html;
+use leptos::prelude::*;
+use wasm_bindgen::JsCast;
+
+use super::badge::{Size, badge};
+use super::icons::Icon;
+use super::play::{Head, play};
+use super::transport::{Transport, Whereabouts, pressed};
+use crate::client;
+use crate::stage::view::timeline::{self, Lanes, Mark};
+use crate::stage::view::words;
+
+/// Width of the picture before it was measured.
+const WIDTH: f64 = 1314.0;
+/// Room right of the playhead.
+const AHEAD: f64 = 134.0;
+
+/// What the parts of the timeline share.
+#[derive(Clone, Copy)]
+struct View {
+    width: RwSignal<f64>,
+    pan: RwSignal<f64>,
+    table: RwSignal<bool>,
+}
+
+impl View {
+    /// Where the playhead is in the picture.
+    fn head(self) -> f64 {
+        let width = self.width.get();
+        width - if width < 600.0 { 56.0 } else { AHEAD } + self.pan.get()
+    }
+}
+
+/// The panel.
+#[component]
+pub(crate) fn TimelinePanel() -> impl IntoView {
+    let play = play();
+    let view = View { width: RwSignal::new(WIDTH), pan: play.pan, table: RwSignal::new(false) };
+    view! {
+        <section class="panel wide tl-p" aria-label="Timeline">
+            <header class="tl-h">
+                <h2>"Timeline"</h2>
+                <Transport />
+                <span class="seg seg-s hide-s" role="group" aria-label="Zoom">
+                    <button aria-label="Zoom out (−)" on:click=move |_| play.zoom_by(1.0 / 1.5)>
+                        <Icon name="minus" small=true />
+                    </button>
+                    <button aria-label="Usual zoom" on:click=move |_| play.zoom_by(0.0)>
+                        "fit"
+                    </button>
+                    <button aria-label="Zoom in (+)" on:click=move |_| play.zoom_by(1.5)>
+                        <Icon name="plus" small=true />
+                    </button>
+                </span>
+                <Schedules />
+                <span class="grow"></span>
+                <button
+                    class="btn btn-quiet btn-s hide-s"
+                    aria-pressed=move || pressed(view.table.get())
+                    on:click=move |_| view.table.update(|table| *table = !*table)
+                >
+                    "As a table"
+                </button>
+                <Whereabouts />
+            </header>
+            <Show when=move || view.table.get() fallback=move || view! { <Picture view /> }>
+                <Table />
+            </Show>
+            <Mini />
+        </section>
+    }
+    .into_any()
+}
+
+/// Which schedule the stage looks at.
+#[component]
+fn Schedules() -> impl IntoView {
+    let play = play();
+    let names = Memo::new(move |_| {
+        play.with_live(|stage| stage.catalog.iter().map(|schedule| schedule.name.clone()).collect::<Vec<_>>())
+    });
+    view! {
+        <Show when=move || { names.read().len() > 1 }>
+            <span class="seg seg-s scheds" role="group" aria-label="Schedule">
+                {move || {
+                    names
+                        .get()
+                        .into_iter()
+                        .map(|name| {
+                            let (is, to) = (name.clone(), name.clone());
+                            view! {
+                                <button
+                                    aria-pressed=move || pressed(!play.all.get() && *play.schedule.read() == is)
+                                    on:click=move |_| {
+                                        play.all.set(false);
+                                        play.schedule.set(to.clone());
+                                    }
+                                >
+                                    {name}
+                                </button>
+                            }
+                        })
+                        .collect_view()
+                }}
+                <button aria-pressed=move || pressed(play.all.get()) on:click=move |_| play.all.set(true)>
+                    "all"
+                </button>
+            </span>
+        </Show>
+    }
+    .into_any()
+}
+
+#[component]
+fn Picture(view: View) -> impl IntoView {
+    let play = play();
+    let lanes = Memo::new(move |_| {
+        let look = play.look();
+        play.with(|stage| Lanes::new(stage, &look))
+    });
+    let scale = Memo::new(move |_| {
+        let (look, now) = (play.look(), play.now.get());
+        let (zoom, width) = (play.zoom.get(), view.width.get());
+        play.with(|stage| timeline::scale(stage, &look, now, zoom, width))
+    });
+    // What can be seen, and half a view more on each side: it moves in steps, so that sliding alone draws
+    // nothing anew.
+    let window = Memo::new(move |_| {
+        let width = view.width.get();
+        let step = (width / 2.0).max(100.0);
+        let left = scale.read().x(play.now.get()) - view.head();
+        let left = (left / step).floor() * step - step;
+        (left, left + width + 3.0 * step)
+    });
+    let ground =
+        Memo::new(move |_| play.with(|stage| timeline::ground(stage, &scale.read(), &lanes.read(), window.get())));
+    let marks = Memo::new(move |_| {
+        let (look, now) = (play.look(), play.now.get());
+        play.with(|stage| timeline::marks(stage, &look, &scale.read(), &lanes.read(), window.get(), now))
+    });
+    let scheduled = Memo::new(move |_| {
+        let (look, now) = (play.look(), play.now.get());
+        play.with(|stage| timeline::scheduled(stage, &look, &scale.read(), &lanes.read(), now))
+    });
+    let shift = move || {
+        let at = scale.read().x(play.slide.get());
+        format!("translate({:.1} 0)", view.head() - at)
+    };
+    let height = move || lanes.read().height;
+    let flag = move || {
+        let seq = play.with(|stage| stage.seq);
+        let at = play.now.get().saturating_sub(play.with(|stage| stage.origin_us));
+        match play.head.get() {
+            Head::At(_) => format!("#{seq} · {} s", words::seconds(at)),
+            Head::End => format!("{} s", words::seconds(at / 100_000 * 100_000).trim_end_matches("00")),
+        }
+    };
+    let scroll = NodeRef::<html::Div>::new();
+    Effect::new(move |_| {
+        if let Some(scroll) = scroll.get() {
+            client::measure(&scroll, view.width);
+        }
+    });
+    let place = move |x: f64| {
+        scale.read_untracked().at(x - untrack(|| view.head()) + scale.read_untracked().x(play.slide.get_untracked()))
+    };
+    let dragging = RwSignal::new(false);
+    let point = move |event: &web_sys::PointerEvent| {
+        if let Some(scroll) = scroll.get_untracked() {
+            let x = f64::from(event.client_x()) - scroll.get_bounding_client_rect().left();
+            play.playing.set(false);
+            play.seek_us(place(x));
+        }
+    };
+    let wheel = move |event: web_sys::WheelEvent| {
+        let by = if event.shift_key() { event.delta_y() } else { event.delta_x() };
+        if by != 0.0 {
+            event.prevent_default();
+            let most = scale.read_untracked().x(play.slide.get_untracked());
+            view.pan.update(|pan| *pan = (*pan - by).clamp(0.0, most.max(0.0)));
+        }
+    };
+    view! {
+        <div class=move || if play.all.get() { "tl tl-all" } else { "tl" }>
+            <LaneNames lanes />
+            <div
+                class="tl-scroll"
+                tabindex="0"
+                role="group"
+                aria-label="Timeline. Arrow keys move the playhead by an event."
+                node_ref=scroll
+                on:pointerdown=move |event| {
+                    dragging.set(true);
+                    if let Some(target) = event.current_target().and_then(|t| t.dyn_into::<web_sys::Element>().ok()) {
+                        _ = target.set_pointer_capture(event.pointer_id());
+                    }
+                    point(&event);
+                }
+                on:pointermove=move |event| if dragging.get_untracked() { point(&event) }
+                on:pointerup=move |_| dragging.set(false)
+                on:pointercancel=move |_| dragging.set(false)
+                on:wheel=wheel
+            >
+                <svg
+                    width=move || view.width.get()
+                    height=height
+                    viewBox=move || format!("0 0 {} {}", view.width.get(), height())
+                    role="img"
+                    aria-label="Timeline, also available as a table"
+                >
+                    <defs>
+                        <clipPath id="past">
+                            <rect x="0" y="0" width=move || view.head().max(0.0) height=height></rect>
+                        </clipPath>
+                    </defs>
+                    <rect
+                        x=move || view.head()
+                        y="18"
+                        width=move || (view.width.get() - view.head()).max(0.0)
+                        height=move || height() - 18.0
+                        class="later"
+                    ></rect>
+                    <g clip-path="url(#past)">
+                        <g transform=shift>
+                            <g inner_html=move || ground.get()></g>
+                            <For
+                                each=move || marks.get()
+                                key=Mark::clone
+                                children=|mark| view! { <g inner_html=mark.svg></g> }
+                            />
+                        </g>
+                    </g>
+                    <g transform=shift inner_html=move || scheduled.get()></g>
+                    <g transform=move || format!("translate({:.1} 0)", view.head())>
+                        <path d=move || format!("M0 15V{}", height()) class="head"></path>
+                        <rect x="-52" y="0" width="104" height="16" rx="2" class="headf"></rect>
+                        <text x="0" y="11.5" class="headt" text-anchor="middle">
+                            {flag}
+                        </text>
+                    </g>
+                </svg>
+            </div>
+        </div>
+    }
+    .into_any()
+}
+
+#[component]
+fn LaneNames(lanes: Memo<Lanes>) -> impl IntoView {
+    let play = play();
+    let names = Memo::new(move |_| lanes.read().replicas.iter().map(|(name, _)| name.clone()).collect::<Vec<_>>());
+    let sink = Memo::new(move |_| play.with(|stage| stage.setup.sink.to_string()));
+    view! {
+        <div class="tl-lanes" aria-hidden="true">
+            <div class="ln-axis"></div>
+            <div class="ln-you">"you"</div>
+            {move || {
+                names
+                    .get()
+                    .into_iter()
+                    .map(|name| {
+                        view! {
+                            <div class="ln-rep">
+                                {badge(Some(&name), Size::Normal)} <span class="wide-only">"believes"</span>
+                            </div>
+                        }
+                    })
+                    .collect_view()
+            }}
+            <div class="ln-store">
+                <span class="nm">"store"</span>
+                <span class="wide-only">"says"</span>
+            </div>
+            <div class="ln-sink">
+                <span class="nm">{sink}</span>
+                <span class="wide-only">"took"</span>
+            </div>
+            <div class="ln-judge">"judge"</div>
+        </div>
+    }
+    .into_any()
+}
+
+#[component]
+fn Mini() -> impl IntoView {
+    let play = play();
+    let mini = Memo::new(move |_| {
+        let look = play.look();
+        let end = play.with_live(|stage| stage.at_us);
+        play.with_live(|stage| timeline::mini(stage, &look, end))
+    });
+    let span = move || {
+        let (_, from, to) = mini.get();
+        let origin = play.with_live(|stage| stage.origin_us);
+        let to = words::short(to.saturating_sub(origin));
+        if from <= origin { format!("0–{to}") } else { format!("…–{to}") }
+    };
+    let head = move || {
+        let (_, from, to) = mini.get();
+        let part = play.now.get().saturating_sub(from) as f64 / to.saturating_sub(from).max(1) as f64;
+        format!("M{:.1} 0V21", part.min(1.0) * 1000.0)
+    };
+    let strip = NodeRef::<leptos::svg::Svg>::new();
+    let seek = move |event: web_sys::MouseEvent| {
+        let Some(strip) = strip.get_untracked() else { return };
+        let bounds = strip.get_bounding_client_rect();
+        let part = ((f64::from(event.client_x()) - bounds.left()) / bounds.width().max(1.0)).clamp(0.0, 1.0);
+        let (_, from, to) = mini.get_untracked();
+        play.playing.set(false);
+        play.seek_us(from + (part * (to - from) as f64) as u64);
+    };
+    view! {
+        <div class="mini">
+            <span class="num">{span}</span>
+            <svg viewBox="0 0 1000 21" preserveAspectRatio="none" aria-hidden="true" node_ref=strip on:click=seek>
+                <g inner_html=move || mini.get().0></g>
+                <path d=head class="head" vector-effect="non-scaling-stroke"></path>
+            </svg>
+        </div>
+    }
+    .into_any()
+}
+
+#[component]
+fn Table() -> impl IntoView {
+    let play = play();
+    let rows = Memo::new(move |_| {
+        let (look, now) = (play.look(), play.now.get());
+        play.with(|stage| timeline::table(stage, &look, now, 60))
+    });
+    view! {
+        <div class="scroll-x tl-table" tabindex="0" role="group" aria-label="Timeline as a table, newest first">
+            <table class="rows">
+                <thead>
+                    <tr>
+                        <th>"lane"</th>
+                        <th class="r">"from, s"</th>
+                        <th class="r">"to, s"</th>
+                        <th class="r">"for"</th>
+                        <th>"what"</th>
+                    </tr>
+                </thead>
+                <tbody>
+                    {move || {
+                        rows.get()
+                            .into_iter()
+                            .map(|row| {
+                                view! {
+                                    <tr>
+                                        <td>
+                                            {row.replica.map(|name| badge(Some(&name), Size::Small))} " "
+                                            {row.lane}
+                                        </td>
+                                        <td class="r num">{row.from}</td>
+                                        <td class="r num">{row.to}</td>
+                                        <td class="r num">{row.for_}</td>
+                                        <td class=if row.harm { "bad b" } else { "" }>
+                                            {row
+                                                .harm
+                                                .then(|| view! { <Icon name="oct" small=true /> })}
+                                            {row.what}
+                                        </td>
+                                    </tr>
+                                }
+                                    .into_any()
+                            })
+                            .collect_view()
+                    }}
+                </tbody>
+            </table>
+        </div>
+    }
+    .into_any()
+}

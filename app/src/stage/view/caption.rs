@@ -1,0 +1,212 @@
+//! What is true now, in one sentence, and the judge's six figures. The sentence is about the schedule
+//! that the stage looks at; the figures count from when the strategy and guard were last changed, so
+//! that one sees what the change did.
+
+use locks::event::EffectAnswer;
+use locks::machine::{LockState, Outcome};
+
+use super::{epoch_words, listed, words};
+use crate::stage::Stage;
+use crate::stage::lock::HoldEnd;
+use crate::stage::replica::{Attempt, Process};
+
+/// The caption.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Caption {
+    /// A violation of the slot at hand, in a word.
+    pub chip: Option<&'static str>,
+    /// The first half of the sentence, bold.
+    pub what: String,
+    /// The second half.
+    pub why: String,
+}
+
+/// One figure of the judge.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Figure {
+    /// The number, with its unit.
+    pub value: String,
+    /// What it counts.
+    pub name: &'static str,
+    /// It is a violation.
+    pub harm: bool,
+}
+
+/// What is true now of a schedule.
+pub fn caption(stage: &Stage, schedule: &str, now_us: u64) -> Caption {
+    let attempts: Vec<(&str, &Attempt, Process)> = stage
+        .replicas
+        .iter()
+        .filter_map(|(name, replica)| Some((name.as_str(), replica.attempts.get(schedule)?, replica.process)))
+        .collect();
+    let inside: Vec<_> = attempts.iter().filter(|(_, attempt, _)| attempt.is_inside()).collect();
+    let names: Vec<&str> = inside.iter().map(|(name, ..)| *name).collect();
+    let lock = stage.locks.get(&stage.lock_of(schedule));
+    let slot = stage.slots.get(schedule);
+    let slot_words = slot.map(|slot| words::clock(slot.fire_ms)).unwrap_or_default();
+    let settled: Vec<_> = stage
+        .track
+        .effects
+        .iter()
+        .filter(|effect| Some(&effect.slot) == slot && effect.answer == EffectAnswer::Accepted)
+        .collect();
+
+    if let Some(why) = stage.ended.map(words::ended) {
+        let events = words::grouped(stage.seq);
+        return plain("The run is over.", format!("{events} events, {why}. Scrub back to see how it went."));
+    }
+    if names.len() > 1 {
+        let all = if names.len() == 2 { "are both inside" } else { "are inside at the same time" };
+        let why =
+            denied(stage, &inside, now_us).unwrap_or_else(|| format!("Slot {slot_words}: no lock keeps them apart."));
+        return Caption { chip: Some("Overlap"), what: format!("{} {all}.", listed(&names)), why };
+    }
+    if settled.len() > 1 {
+        let senders: Vec<&str> = settled.iter().map(|effect| effect.attempt.replica.as_str()).collect();
+        return Caption {
+            chip: Some(if settled.len() == 2 { "Settled twice" } else { "Settled again" }),
+            what: format!("Slot {slot_words} was settled {} times.", settled.len()),
+            why: format!("{} each posted it; the {} accepted all of them.", listed(&senders), stage.setup.sink),
+        };
+    }
+    if let Some((name, attempt, process)) = inside.first() {
+        let holds = lock.is_some_and(|lock| lock.is_held_by(&attempt.id));
+        let what = format!("{name} is inside{}.", attempt.epoch().map(|e| format!(", epoch {e}")).unwrap_or_default());
+        if !stage.asks_a_store() {
+            return plain(what, "It asked nobody, and nobody else is inside at the moment.");
+        }
+        if !holds && let Some(why) = denied(stage, &inside, now_us) {
+            return plain(
+                format!("{name} believes that it holds{}; the store denies it.", epoch_words(attempt.epoch())),
+                why,
+            );
+        }
+        let busy: Vec<&str> = attempts
+            .iter()
+            .filter(|(_, other, _)| other.busy > 0 && other.slot == attempt.slot)
+            .map(|(n, ..)| *n)
+            .collect();
+        let stopped = if *process == Process::Stopped { "It is stopped; its lease is not. " } else { "" };
+        let told = match busy.as_slice() {
+            [] => String::new(),
+            [one] => format!("{one} was told “busy”."),
+            many => format!("{} were told “busy”.", listed(many)),
+        };
+        return plain(what, format!("{stopped}The store agrees. {told}").trim_end().to_owned());
+    }
+    let waiting: Vec<&str> = attempts
+        .iter()
+        .filter(|(_, attempt, process)| attempt.outcome.is_none() && *process != Process::Dead && !attempt.is_inside())
+        .map(|(name, ..)| *name)
+        .collect();
+    if let Some(lock) = lock.filter(|lock| lock.state == LockState::Held)
+        && let Some(owner) = &lock.owner
+        && stage.replicas.get(&owner.replica).is_none_or(|replica| replica.process == Process::Dead)
+    {
+        let left = lock.expires_us.map(|expires| expires.saturating_sub(now_us)).unwrap_or(0);
+        return plain(
+            format!("{} is gone; the store still holds its lock.", owner.replica),
+            format!("Others can take over in {}.", words::ms(left)),
+        );
+    }
+    match (slot, settled.first()) {
+        (None, _) => plain("Nobody is inside.", format!("No slot of {schedule} was due yet.")),
+        (Some(_), Some(effect)) => {
+            let name = &effect.attempt.replica;
+            plain(format!("Slot {slot_words} was settled once."), format!("{name} did it; nobody is inside."))
+        }
+        (Some(_), None) if !waiting.is_empty() => {
+            let verb = if waiting.len() == 1 { "is" } else { "are" };
+            plain("Nobody is inside.", format!("Slot {slot_words}: {} {verb} at it.", listed(&waiting)))
+        }
+        (Some(_), None) => {
+            let lost = attempts.iter().any(|(_, attempt, _)| attempt.outcome == Some(Outcome::Lost));
+            let why = if lost { "its holder gave up at its deadline" } else { "no effect was accepted" };
+            plain("Nobody is inside.", format!("Slot {slot_words} was not settled: {why}."))
+        }
+    }
+}
+
+fn plain(what: impl Into<String>, why: impl Into<String>) -> Caption {
+    Caption { chip: None, what: what.into(), why: why.into() }
+}
+
+/// Whom of those inside the store denies, and why.
+fn denied(stage: &Stage, inside: &[&(&str, &Attempt, Process)], now_us: u64) -> Option<String> {
+    inside.iter().find_map(|(name, attempt, process)| {
+        let lock = stage.locks.get(&attempt.lock)?;
+        if lock.is_held_by(&attempt.id) || lock.read_us < attempt.entered_us? {
+            return None;
+        }
+        let stopped = if *process == Process::Stopped { " while it was stopped" } else { "" };
+        let before = lock.before.as_ref().filter(|before| before.owner.as_ref() == Some(&attempt.id));
+        Some(match before {
+            Some(before) if before.end == HoldEnd::Expired => {
+                format!("{name}’s lease ended {} ago{stopped}.", words::short(now_us.saturating_sub(before.at_us)))
+            }
+            Some(_) => format!("{name}’s lock was released by somebody else."),
+            None => format!("The store does not name {name}."),
+        })
+    })
+}
+
+/// The judge's six figures, since the strategy and guard are what they are.
+pub fn figures(stage: &Stage) -> Vec<Figure> {
+    let verdict = &stage.verdict;
+    let since_us = stage.since_us;
+    let since_ms = stage.wall_ms + (since_us.saturating_sub(stage.origin_us) / 1000) as i64;
+    let count = |found: &[locks::judge::Finding]| {
+        found.iter().filter(|found| found.certain && found.from_us >= since_us).count() as u64
+    };
+    let figure = |n: u64, one: &'static str, many: &'static str, most: u64| Figure {
+        value: words::grouped(n),
+        name: if n == 1 { one } else { many },
+        harm: n > most,
+    };
+    let most = verdict
+        .effects_per_slot
+        .iter()
+        .filter(|(slot, _)| slot.fire_ms >= since_ms)
+        .map(|(_, n)| *n)
+        .max()
+        .unwrap_or(0);
+    let missed = verdict.missed_slots.iter().filter(|slot| slot.fire_ms >= since_ms).count() as u64;
+    let takeover = verdict.takeover_ms.last().copied().flatten();
+    vec![
+        figure(count(&verdict.overlaps), "overlap", "overlaps", 0),
+        figure(u64::from(most), "effect per slot", "effects per slot", 1),
+        figure(count(&verdict.stale_effects), "stale effect", "stale effects", 0),
+        figure(count(&verdict.foreign_releases), "foreign release", "foreign releases", 0),
+        Figure {
+            value: takeover.map_or_else(|| "–".to_owned(), |ms| words::short(ms * 1000)),
+            name: "takeover",
+            harm: false,
+        },
+        Figure { value: words::grouped(missed), name: "missed", harm: false },
+    ]
+}
+
+/// Slots that were settled more than once, since the strategy and guard are what they are.
+pub fn settled_twice(stage: &Stage) -> usize {
+    let since_ms = stage.wall_ms + (stage.since_us.saturating_sub(stage.origin_us) / 1000) as i64;
+    let mut counted: Vec<&locks::ids::Slot> = Vec::new();
+    for effect in &stage.track.effects {
+        if effect.nth > 1
+            && effect.answer == EffectAnswer::Accepted
+            && effect.slot.fire_ms >= since_ms
+            && !counted.contains(&&effect.slot)
+        {
+            counted.push(&effect.slot);
+        }
+    }
+    counted.len()
+}
+
+/// What the figures count from, when that is not the run's beginning.
+pub fn since(stage: &Stage) -> Option<String> {
+    let guard = match stage.setup.guard.as_slice() {
+        [] => String::new(),
+        guards => format!(", guard {}", words::guards(guards)),
+    };
+    (stage.since_us > stage.origin_us).then(|| format!("since {}{guard}", stage.setup.strategy))
+}

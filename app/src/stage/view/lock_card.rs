@@ -1,0 +1,63 @@
+//! The lock's panel: who holds it, as the store says, and for how long.
+
+use super::{machine, ring, words};
+use crate::stage::Stage;
+use crate::stage::lock::HoldEnd;
+
+/// The panel.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LockCard {
+    /// The lock's name.
+    pub name: String,
+    /// Who says so.
+    pub source: String,
+    /// The ring, as a picture.
+    pub ring: String,
+    /// The ring in words.
+    pub ring_words: String,
+    /// The holder.
+    pub holder: Option<String>,
+    /// The epoch that stands.
+    pub epoch: String,
+    /// The token that stands.
+    pub token: String,
+    /// What stood before.
+    pub before: String,
+    /// The machine, as a picture.
+    pub machine: String,
+    /// The machine in words.
+    pub machine_words: String,
+}
+
+/// The panel of a schedule's lock.
+pub fn lock_card(stage: &Stage, schedule: &str, now_us: u64) -> LockCard {
+    let name = stage.lock_of(schedule);
+    let asked = stage.asks_a_store();
+    let lock = stage.locks.get(&name).filter(|_| asked);
+    let default = crate::stage::lock::Lock::default();
+    let shown = lock.or_else(|| asked.then_some(&default));
+    let (ring, ring_words) = ring::ring(shown, now_us);
+    let dash = || "–".to_owned();
+    let before = lock.and_then(|lock| lock.before.as_ref()).map_or_else(dash, |before| {
+        let owner = before.owner.as_ref().map_or("somebody", |owner| owner.replica.as_str());
+        let epoch = before.epoch.map(|epoch| format!(", epoch {epoch}")).unwrap_or_default();
+        let end = if before.end == HoldEnd::Expired { "expired" } else { "released" };
+        format!("{owner}{epoch}, {end}")
+    });
+    LockCard {
+        source: match (asked, lock.and_then(|lock| lock.endpoint)) {
+            (false, _) => format!("{} asks no store", stage.setup.strategy),
+            (true, Some(endpoint)) => format!("as {endpoint} reports it"),
+            (true, None) => "not asked for yet".to_owned(),
+        },
+        ring,
+        ring_words,
+        holder: lock.and_then(|lock| lock.owner.as_ref()).map(|owner| owner.replica.clone()),
+        epoch: lock.and_then(|lock| lock.epoch).map_or_else(dash, |epoch| epoch.to_string()),
+        token: lock.and_then(|lock| lock.token.as_ref()).map_or_else(dash, |token| words::token(&token.0)),
+        before,
+        machine: machine::lock(shown),
+        machine_words: machine::lock_words(shown),
+        name,
+    }
+}
