@@ -24,10 +24,10 @@ pub(super) fn Wire() -> impl IntoView {
                         <th>"event"</th>
                         <th class="r">"at, s"</th>
                         <th>"who → where"</th>
-                        <th class="w60">"command, verbatim"</th>
                         <th>"result"</th>
                         <th class="r">"latency"</th>
                         <th>"task"</th>
+                        <th class="w60">"command, verbatim"</th>
                     </tr>
                 </thead>
                 <tbody>
@@ -71,14 +71,14 @@ fn line(line: WireLine) -> AnyView {
                     {badge(Some(&line.replica), Size::Small)} <span class="ink2">"→ " {line.to}</span>
                 </span>
             </td>
+            <td class=if line.open { "b" } else { "" }>{line.result}</td>
+            <td class="num r">{line.latency}</td>
+            <td class="ink2">{line.task}</td>
             <td class="cmd">
                 {text}
                 {(!line.params.is_empty())
                     .then(|| view! { <span class="p">" -- " {line.params}</span> })}
             </td>
-            <td class=if line.open { "b" } else { "" }>{line.result}</td>
-            <td class="num r">{line.latency}</td>
-            <td class="ink2">{line.task}</td>
         </tr>
     }
     .into_any()

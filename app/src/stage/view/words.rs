@@ -26,6 +26,14 @@ pub fn short(us: u64) -> String {
     }
 }
 
+/// In whole seconds, where there is one: `519 ms`, `8 s`, `3 min 5 s`.
+pub fn about(us: u64) -> String {
+    match us {
+        1_000_000..60_000_000 => format!("{} s", us / 1_000_000),
+        _ => short(us),
+    }
+}
+
 /// Seconds since the run's beginning, with milliseconds: `12.448`.
 pub fn seconds(us: u64) -> String {
     format!("{}.{:03}", us / 1_000_000, us % 1_000_000 / 1000)

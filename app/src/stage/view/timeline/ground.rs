@@ -20,7 +20,7 @@ pub fn ground(stage: &Stage, scale: &Scale, lanes: &Lanes, window: (f64, f64)) -
             continue;
         }
         if piece.gap {
-            gap(&mut svg, piece.x, height, words::short((piece.to_us - piece.from_us) / 1_000_000 * 1_000_000));
+            gap(&mut svg, piece.x, height, words::about(piece.to_us - piece.from_us));
             continue;
         }
         let since = |us: u64| us.saturating_sub(stage.origin_us);
