@@ -13,6 +13,8 @@ use crate::part::play::{Head, Play, Stream};
 
 /// Numbers change so often at most.
 const WORDS_MS: f64 = 100.0;
+/// The judge is asked so often at most.
+const JUDGE_MS: f64 = 300.0;
 /// With less motion everything moves so often at most.
 const CALM_MS: f64 = 500.0;
 /// Playing passes over quiet within this time.
@@ -25,6 +27,7 @@ struct Loop {
     offset: Cell<f64>,
     last_frame: Cell<f64>,
     last_words: Cell<f64>,
+    last_judge: Cell<f64>,
     gone: Cell<bool>,
 }
 
@@ -38,6 +41,7 @@ pub(crate) fn drive(play: Play) {
         offset: Cell::new(play.last_us() as f64 - now * 1000.0),
         last_frame: Cell::new(now),
         last_words: Cell::new(0.0),
+        last_judge: Cell::new(0.0),
         gone: Cell::new(false),
     });
 
@@ -87,6 +91,10 @@ impl Loop {
                 self.offset.set(self.offset.get().max(latest as f64 - now * 1000.0));
             }
             self.play.extend(events);
+            if now - self.last_judge.get() >= JUDGE_MS {
+                self.last_judge.set(now);
+                self.play.judge();
+            }
             if self.play.stream.get_untracked() == Stream::None {
                 listener.close();
             }

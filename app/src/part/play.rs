@@ -12,7 +12,7 @@ use crate::stage::reel::Reel;
 use crate::stage::view::timeline::Look;
 
 /// Pixels a second of the timeline at first.
-const ZOOM: f64 = 300.0;
+const ZOOM: f64 = 420.0;
 
 /// Something that was asked for and refused: what, why, and whose fault it is.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -54,6 +54,8 @@ pub(crate) struct Play {
     live: StoredValue<Stage>,
     /// The stage that is shown instead while the playhead is elsewhere.
     shown: StoredValue<Option<Stage>>,
+    /// The event up to which the judge was asked.
+    judged: StoredValue<u64>,
     /// Counts changes of either.
     frame: RwSignal<u64>,
     /// The moment that is shown, in microseconds, ten times a second.
@@ -97,7 +99,8 @@ pub(crate) struct Play {
 impl Play {
     /// Begin with what the page embeds.
     pub(crate) fn new(page: RunPage) -> Play {
-        let stage = page.stage;
+        let mut stage = page.stage;
+        stage.judge();
         let schedule = stage.catalog.first().map(|schedule| schedule.name.clone()).unwrap_or_default();
         Play {
             id: StoredValue::new(page.id),
@@ -106,6 +109,7 @@ impl Play {
             slide: RwSignal::new(stage.at_us),
             live: StoredValue::new(stage),
             shown: StoredValue::new(None),
+            judged: StoredValue::new(0),
             frame: RwSignal::new(0),
             head: RwSignal::new(Head::End),
             playing: RwSignal::new(false),
@@ -189,8 +193,18 @@ impl Play {
         }
         if ended == Some(true) {
             self.stream.set(Stream::None);
+            self.judge();
         }
         self.frame.update(|frame| *frame += 1);
+    }
+
+    /// Ask the judge about what was folded in since it was last asked.
+    pub(crate) fn judge(self) {
+        if self.judged.get_value() != self.last_seq() {
+            self.judged.set_value(self.last_seq());
+            self.live.update_value(Stage::judge);
+            self.frame.update(|frame| *frame += 1);
+        }
     }
 
     /// The last event at the run's end.
@@ -292,6 +306,9 @@ impl Play {
                     }
                     stage.push(event);
                     at = event.seq;
+                }
+                if at != seq {
+                    stage.judge();
                 }
             });
         });

@@ -224,6 +224,20 @@ fn Picture(view: View) -> impl IntoView {
                         height=move || height() - 18.0
                         class="later"
                     ></rect>
+                    {move || {
+                        let not_asked = play.with(|stage| {
+                            (!stage.asks_a_store()).then(|| format!("not asked: {} asks no store", stage.setup.strategy))
+                        });
+                        not_asked
+                            .map(|text| {
+                                let y = lanes.read().store + lanes.read().store_height / 2.0 + 4.0;
+                                view! {
+                                    <text x="8" y=y class="t t-s">
+                                        {text}
+                                    </text>
+                                }
+                            })
+                    }}
                     <g clip-path="url(#past)">
                         <g transform=shift>
                             <g inner_html=move || ground.get()></g>

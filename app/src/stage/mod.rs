@@ -16,7 +16,7 @@ use std::collections::BTreeMap;
 use locks::action::Action;
 use locks::event::{EndReason, Event, Kind, Problem, ProcessName, ProcessState, Schedule, Source};
 use locks::ids::{AttemptId, LockName, Slot};
-use locks::judge::Verdict;
+use locks::judge::{Judge, Verdict};
 use locks::setup::Setup;
 use locks::strategy::{self, Info};
 use serde::{Deserialize, Serialize};
@@ -68,7 +68,10 @@ pub struct Stage {
     pub wire: Wire,
     /// Rows and keys.
     pub tables: Tables,
-    /// The judge's verdict so far.
+    /// The judge, with what it was told so far.
+    judge: Judge,
+    /// What the judge found since the strategy and guard are what they are, as last asked: see [`Stage::judge`].
+    #[serde(skip)]
     pub verdict: Verdict,
     /// Steps begun.
     pub steps: u32,
@@ -85,7 +88,13 @@ impl Stage {
         for event in events {
             stage.push(event);
         }
+        stage.judge();
         stage
+    }
+
+    /// Ask the judge. This costs time in the number of attempts so far, so it is not done for each event.
+    pub fn judge(&mut self) {
+        self.verdict = self.judge.verdict_since(self.since_us);
     }
 
     /// Fold in the next event. Events that were folded in before are passed over, so that a stream which
@@ -96,6 +105,7 @@ impl Stage {
         }
         self.seq = event.seq;
         self.at_us = self.at_us.max(event.at_us);
+        self.judge.push(event);
         match &event.source {
             Source::Runner => self.runner(event),
             Source::Replica { name, incarnation } => self.replica(event, name, *incarnation),

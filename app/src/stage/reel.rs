@@ -52,6 +52,7 @@ impl Reel {
         for event in self.events.get(from..seq as usize).unwrap_or_default() {
             stage.push(event);
         }
+        stage.judge();
         stage
     }
 

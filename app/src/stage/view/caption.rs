@@ -153,28 +153,16 @@ fn denied(stage: &Stage, inside: &[&(&str, &Attempt, Process)], now_us: u64) -> 
 /// The judge's six figures, since the strategy and guard are what they are.
 pub fn figures(stage: &Stage) -> Vec<Figure> {
     let verdict = &stage.verdict;
-    let since_us = stage.since_us;
-    let since_ms = stage.wall_ms + (since_us.saturating_sub(stage.origin_us) / 1000) as i64;
-    let count = |found: &[locks::judge::Finding]| {
-        found.iter().filter(|found| found.certain && found.from_us >= since_us).count() as u64
-    };
+    let count = |found: &[locks::judge::Finding]| found.iter().filter(|found| found.certain).count() as u64;
     let figure = |n: u64, one: &'static str, many: &'static str, most: u64| Figure {
         value: words::grouped(n),
         name: if n == 1 { one } else { many },
         harm: n > most,
     };
-    let most = verdict
-        .effects_per_slot
-        .iter()
-        .filter(|(slot, _)| slot.fire_ms >= since_ms)
-        .map(|(_, n)| *n)
-        .max()
-        .unwrap_or(0);
-    let missed = verdict.missed_slots.iter().filter(|slot| slot.fire_ms >= since_ms).count() as u64;
     let takeover = verdict.takeover_ms.last().copied().flatten();
     vec![
         figure(count(&verdict.overlaps), "overlap", "overlaps", 0),
-        figure(u64::from(most), "effect per slot", "effects per slot", 1),
+        figure(u64::from(verdict.most_effects()), "effect per slot", "effects per slot", 1),
         figure(count(&verdict.stale_effects), "stale effect", "stale effects", 0),
         figure(count(&verdict.foreign_releases), "foreign release", "foreign releases", 0),
         Figure {
@@ -182,24 +170,13 @@ pub fn figures(stage: &Stage) -> Vec<Figure> {
             name: "takeover",
             harm: false,
         },
-        Figure { value: words::grouped(missed), name: "missed", harm: false },
+        Figure { value: words::grouped(verdict.missed_slots.len() as u64), name: "missed", harm: false },
     ]
 }
 
 /// Slots that were settled more than once, since the strategy and guard are what they are.
 pub fn settled_twice(stage: &Stage) -> usize {
-    let since_ms = stage.wall_ms + (stage.since_us.saturating_sub(stage.origin_us) / 1000) as i64;
-    let mut counted: Vec<&locks::ids::Slot> = Vec::new();
-    for effect in &stage.track.effects {
-        if effect.nth > 1
-            && effect.answer == EffectAnswer::Accepted
-            && effect.slot.fire_ms >= since_ms
-            && !counted.contains(&&effect.slot)
-        {
-            counted.push(&effect.slot);
-        }
-    }
-    counted.len()
+    stage.verdict.effects_per_slot.values().filter(|effects| **effects > 1).count()
 }
 
 /// What the figures count from, when that is not the run's beginning.

@@ -144,7 +144,7 @@ impl Pen<'_> {
             let chip = width(&text) + 28.0;
             let x = if open {
                 from + 4.0
-            } else if w >= chip + 26.0 {
+            } else if w >= chip + 18.0 {
                 from + (w - chip) / 2.0
             } else {
                 from - chip - 4.0
@@ -387,7 +387,6 @@ impl Pen<'_> {
             }
             // Side by side where they would hide one another; the exact moment is in title and table.
             let x = exact.max(free);
-            free = x + 15.0;
             let hue = hue(&effect.attempt.replica);
             let mut svg = String::new();
             let stale = stage.verdict.stale_effects.iter().any(|found| found.events.contains(&effect.seq));
@@ -415,6 +414,7 @@ impl Pen<'_> {
                 );
             }
             let again = accepted && effect.nth > 1;
+            free = x + if again { 21.0 } else { 18.0 };
             if again {
                 _ = write!(svg, r#"<circle cx="{x:.1}" cy="{y:.1}" r="9.5" class="twice"/>"#);
             }
