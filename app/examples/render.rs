@@ -5,7 +5,8 @@
 //! cargo run -p app --example render --features ssr -- 127.0.0.1:3555 target/site
 //! ```
 //!
-//! `/runs/collision`, `/runs/paused`, `/runs/rejected`, `/runs/dead`; `/lab` shows `paused` as if it were live.
+//! `/runs/collision`, `/runs/paused`, `/runs/rejected`, `/runs/dead`; `/lab` shows `paused` as if it were live;
+//! any other name is a log that was kept as `target/logs/NAME.json`.
 
 #[path = "../tests/sample/mod.rs"]
 mod sample;
@@ -29,7 +30,7 @@ fn events(id: &str) -> Option<Vec<Event>> {
         "paused" => sample::paused_holder().events,
         "rejected" => sample::rejected_effect().events,
         "dead" => sample::dead_holder().events,
-        _ => return None,
+        other => serde_json::from_str(&std::fs::read_to_string(format!("target/logs/{other}.json")).ok()?).ok()?,
     })
 }
 

@@ -8,7 +8,7 @@ use crate::page::run::Shown;
 
 /// `/lab`
 #[component]
-pub fn LabPage() -> impl IntoView {
+pub(crate) fn LabPage() -> impl IntoView {
     let page = Resource::new_blocking(
         || (),
         |()| async {

@@ -5,7 +5,7 @@ use leptos_meta::Title;
 
 /// Any other path. Answers with status 404 on the server.
 #[component]
-pub fn MissingPage() -> impl IntoView {
+pub(crate) fn MissingPage() -> impl IntoView {
     view! {
         <Title text="Not found" />
         <main id="main" class="plain">

@@ -10,7 +10,7 @@ use crate::part::theatre::Theatre;
 
 /// `/runs/:id`
 #[component]
-pub fn RunPage() -> impl IntoView {
+pub(crate) fn RunPage() -> impl IntoView {
     let params = use_params_map();
     let id = move || params.read().get("id").unwrap_or_default();
     let page = Resource::new_blocking(id, |id| async move {

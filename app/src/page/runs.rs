@@ -9,7 +9,7 @@ use crate::stage::view::words;
 
 /// `/runs`
 #[component]
-pub fn RunsPage() -> impl IntoView {
+pub(crate) fn RunsPage() -> impl IntoView {
     let runs = Resource::new_blocking(
         || (),
         |()| async {

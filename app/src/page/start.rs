@@ -3,17 +3,20 @@
 use leptos::prelude::*;
 use leptos_meta::Title;
 
+/// A paused holder whose lease ran out, drawn with the timeline's own marks.
+const PICTURE: &str = include_str!("start.svg");
+
 /// `/`
 #[component]
-pub fn StartPage() -> impl IntoView {
+pub(crate) fn StartPage() -> impl IntoView {
     view! {
         <Title text="" />
         <main id="main" class="start">
             <div class="start-t">
                 <h1>"Which failure does your lock actually cover?"</h1>
                 <p>"Real scheduler replicas race for real locks, in a real Postgres, on your machine."</p>
-                <p>"Watch them collide, keep them apart with one strategy after another, then break each strategy."</p>
-                <p>"Nothing is pretended: every row, command and lost lock on these pages was read where it happened."</p>
+                <p>"Watch them collide, keep them apart with a lock, then break that lock with real faults."</p>
+                <p>"Nothing is pretended: every row, command and lost lock was read where it happened."</p>
                 <p class="start-a">
                     <a class="btn btn-main btn-l" href="/lab" rel="external">
                         "Start"
@@ -21,6 +24,12 @@ pub fn StartPage() -> impl IntoView {
                     <span class="muted">"The lab opens with three replicas and no lock."</span>
                 </p>
             </div>
+            <figure class="panel start-p">
+                <svg viewBox="0 0 560 236" role="img" aria-labelledby="start-c" inner_html=PICTURE></svg>
+                <figcaption id="start-c">
+                    "A is paused while it holds the lock. Its lease runs out, B takes over, and for a while both are inside: A believes, the store denies, and what the sink accepts decides whether it does harm."
+                </figcaption>
+            </figure>
         </main>
     }
     .into_any()

@@ -321,6 +321,7 @@ impl Stage {
                 }
                 self.track.leave(id, at);
             }
+            Kind::Trouble { problem } => self.trouble = Some((event.seq, problem.clone())),
             Kind::Finished { attempt: id, outcome, why, .. } => {
                 if let Some(attempt) = self.attempt(id) {
                     attempt.finish(*outcome, why, at);

@@ -1,122 +1,18 @@
-//! The timeline's panel: lanes at the left, the picture beside them, the whole run below. In live mode
-//! the picture slides by one transform a frame; marks are drawn only when they change, and only those
-//! that can be seen.
+//! The picture: lanes at the left, marks beside them, the playhead over all.
 
 use leptos::html;
 use leptos::prelude::*;
 use wasm_bindgen::JsCast;
 
-use super::badge::{Size, badge};
-use super::icons::Icon;
-use super::play::{Head, play};
-use super::transport::{Transport, Whereabouts, pressed};
+use super::View;
 use crate::client;
+use crate::part::badge::{Size, badge};
+use crate::part::play::{Head, play};
 use crate::stage::view::timeline::{self, Lanes, Mark};
 use crate::stage::view::words;
 
-/// Width of the picture before it was measured.
-const WIDTH: f64 = 1314.0;
-/// Room right of the playhead.
-const AHEAD: f64 = 134.0;
-
-/// What the parts of the timeline share.
-#[derive(Clone, Copy)]
-struct View {
-    width: RwSignal<f64>,
-    pan: RwSignal<f64>,
-    table: RwSignal<bool>,
-}
-
-impl View {
-    /// Where the playhead is in the picture.
-    fn head(self) -> f64 {
-        let width = self.width.get();
-        width - if width < 600.0 { 56.0 } else { AHEAD } + self.pan.get()
-    }
-}
-
-/// The panel.
 #[component]
-pub(crate) fn TimelinePanel() -> impl IntoView {
-    let play = play();
-    let view = View { width: RwSignal::new(WIDTH), pan: play.pan, table: RwSignal::new(false) };
-    view! {
-        <section class="panel wide tl-p" aria-label="Timeline">
-            <header class="tl-h">
-                <h2>"Timeline"</h2>
-                <Transport />
-                <span class="seg seg-s hide-s" role="group" aria-label="Zoom">
-                    <button aria-label="Zoom out (−)" on:click=move |_| play.zoom_by(1.0 / 1.5)>
-                        <Icon name="minus" small=true />
-                    </button>
-                    <button aria-label="Usual zoom" on:click=move |_| play.zoom_by(0.0)>
-                        "fit"
-                    </button>
-                    <button aria-label="Zoom in (+)" on:click=move |_| play.zoom_by(1.5)>
-                        <Icon name="plus" small=true />
-                    </button>
-                </span>
-                <Schedules />
-                <span class="grow"></span>
-                <button
-                    class="btn btn-quiet btn-s hide-s"
-                    aria-pressed=move || pressed(view.table.get())
-                    on:click=move |_| view.table.update(|table| *table = !*table)
-                >
-                    "As a table"
-                </button>
-                <Whereabouts />
-            </header>
-            <Show when=move || view.table.get() fallback=move || view! { <Picture view /> }>
-                <Table />
-            </Show>
-            <Mini />
-        </section>
-    }
-    .into_any()
-}
-
-/// Which schedule the stage looks at.
-#[component]
-fn Schedules() -> impl IntoView {
-    let play = play();
-    let names = Memo::new(move |_| {
-        play.with_live(|stage| stage.catalog.iter().map(|schedule| schedule.name.clone()).collect::<Vec<_>>())
-    });
-    view! {
-        <Show when=move || { names.read().len() > 1 }>
-            <span class="seg seg-s scheds" role="group" aria-label="Schedule">
-                {move || {
-                    names
-                        .get()
-                        .into_iter()
-                        .map(|name| {
-                            let (is, to) = (name.clone(), name.clone());
-                            view! {
-                                <button
-                                    aria-pressed=move || pressed(!play.all.get() && *play.schedule.read() == is)
-                                    on:click=move |_| {
-                                        play.all.set(false);
-                                        play.schedule.set(to.clone());
-                                    }
-                                >
-                                    {name}
-                                </button>
-                            }
-                        })
-                        .collect_view()
-                }}
-                <button aria-pressed=move || pressed(play.all.get()) on:click=move |_| play.all.set(true)>
-                    "all"
-                </button>
-            </span>
-        </Show>
-    }
-    .into_any()
-}
-
-#[component]
-fn Picture(view: View) -> impl IntoView {
+pub(super) fn Picture(view: View) -> impl IntoView {
     let play = play();
     let lanes = Memo::new(move |_| {
         let look = play.look();
@@ -294,98 +190,6 @@ fn LaneNames(lanes: Memo<Lanes>) -> impl IntoView {
                 <span class="wide-only">"took"</span>
             </div>
             <div class="ln-judge">"judge"</div>
-        </div>
-    }
-    .into_any()
-}
-
-#[component]
-fn Mini() -> impl IntoView {
-    let play = play();
-    let mini = Memo::new(move |_| {
-        let look = play.look();
-        let end = play.with_live(|stage| stage.at_us);
-        play.with_live(|stage| timeline::mini(stage, &look, end))
-    });
-    let span = move || {
-        let (_, from, to) = mini.get();
-        let origin = play.with_live(|stage| stage.origin_us);
-        let to = words::short(to.saturating_sub(origin));
-        if from <= origin { format!("0–{to}") } else { format!("…–{to}") }
-    };
-    let head = move || {
-        let (_, from, to) = mini.get();
-        let part = play.now.get().saturating_sub(from) as f64 / to.saturating_sub(from).max(1) as f64;
-        format!("M{:.1} 0V21", part.min(1.0) * 1000.0)
-    };
-    let strip = NodeRef::<leptos::svg::Svg>::new();
-    let seek = move |event: web_sys::MouseEvent| {
-        let Some(strip) = strip.get_untracked() else { return };
-        let bounds = strip.get_bounding_client_rect();
-        let part = ((f64::from(event.client_x()) - bounds.left()) / bounds.width().max(1.0)).clamp(0.0, 1.0);
-        let (_, from, to) = mini.get_untracked();
-        play.playing.set(false);
-        play.seek_us(from + (part * (to - from) as f64) as u64);
-    };
-    view! {
-        <div class="mini">
-            <span class="num">{span}</span>
-            <svg viewBox="0 0 1000 21" preserveAspectRatio="none" aria-hidden="true" node_ref=strip on:click=seek>
-                <g inner_html=move || mini.get().0></g>
-                <path d=head class="head" vector-effect="non-scaling-stroke"></path>
-            </svg>
-        </div>
-    }
-    .into_any()
-}
-
-#[component]
-fn Table() -> impl IntoView {
-    let play = play();
-    let rows = Memo::new(move |_| {
-        let (look, now) = (play.look(), play.now.get());
-        play.with(|stage| timeline::table(stage, &look, now, 60))
-    });
-    view! {
-        <div class="scroll-x tl-table" tabindex="0" role="group" aria-label="Timeline as a table, newest first">
-            <table class="rows">
-                <thead>
-                    <tr>
-                        <th>"lane"</th>
-                        <th class="r">"from, s"</th>
-                        <th class="r">"to, s"</th>
-                        <th class="r">"for"</th>
-                        <th>"what"</th>
-                    </tr>
-                </thead>
-                <tbody>
-                    {move || {
-                        rows.get()
-                            .into_iter()
-                            .map(|row| {
-                                view! {
-                                    <tr>
-                                        <td>
-                                            {row.replica.map(|name| badge(Some(&name), Size::Small))} " "
-                                            {row.lane}
-                                        </td>
-                                        <td class="r num">{row.from}</td>
-                                        <td class="r num">{row.to}</td>
-                                        <td class="r num">{row.for_}</td>
-                                        <td class=if row.harm { "bad b" } else { "" }>
-                                            {row
-                                                .harm
-                                                .then(|| view! { <Icon name="oct" small=true /> })}
-                                            {row.what}
-                                        </td>
-                                    </tr>
-                                }
-                                    .into_any()
-                            })
-                            .collect_view()
-                    }}
-                </tbody>
-            </table>
         </div>
     }
     .into_any()

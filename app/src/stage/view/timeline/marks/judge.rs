@@ -1,0 +1,63 @@
+//! Where two are inside: stripes between their bars, a faint band below, a chip in the judge's row.
+
+use std::fmt::Write;
+
+use super::super::{Clash, clashes};
+use super::{Pen, width};
+use crate::stage::view::{escape, words};
+
+impl Pen<'_> {
+    pub(super) fn clashes(&mut self) {
+        for clash in clashes(self.stage, self.look) {
+            let Some((from, to, open)) = self.place((clash.from_us, clash.until_us)) else { continue };
+            let (top, bottom) = self.clash_lanes(&clash);
+            let w = to - from;
+            let judge = self.lanes.judge;
+            let mut svg = format!(
+                r#"<rect x="{from:.1}" y="40" width="{w:.1}" height="{:.1}" class="viol-band"/><rect x="{from:.1}" y="{top:.1}" width="{w:.1}" height="{:.1}" fill="url(#vi)" opacity=".38"/><path d="M{from:.1} 40V{:.1}" class="viol-edge"/>"#,
+                judge - 40.0,
+                bottom - top,
+                self.lanes.height,
+            );
+            let until = clash.until_us.unwrap_or(self.now_us);
+            let text = format!("overlap {}", words::ms(until.saturating_sub(clash.from_us)));
+            let y = judge + 3.0;
+            _ = write!(
+                svg,
+                r#"<rect x="{from:.1}" y="{y:.1}" width="{w:.1}" height="16" class="viol-f"/><rect x="{from:.1}" y="{y:.1}" width="{w:.1}" height="16" fill="url(#vi)"/><rect x="{:.1}" y="{:.2}" width="{:.1}" height="14.5" class="viol-e"/>"#,
+                from + 0.75,
+                y + 0.75,
+                (w - 1.5).max(1.0)
+            );
+            _ = write!(svg, "<title>{} of {}</title>", escape(&text), escape(&clash.replicas.join(", ")));
+            self.put(0, format!("v{}", clash.seq), svg);
+
+            // The chip: inside its stripes if room remains, else to its left. While it goes on it stands at
+            // the beginning and counts without a number that would have to be drawn anew each frame.
+            let text = if open { format!("{} inside", clash.replicas.len()) } else { text };
+            let chip = width(&text) + 28.0;
+            let x = if open {
+                from + 4.0
+            } else if w >= chip + 18.0 {
+                from + (w - chip) / 2.0
+            } else {
+                from - chip - 4.0
+            };
+            let svg = format!(
+                r##"<rect x="{x:.1}" y="{y:.1}" width="{chip:.1}" height="16" class="viol-solid"/><svg x="{:.1}" y="{:.1}" width="12" height="12" viewBox="0 0 16 16" class="ic-in ic-bad"><use href="#i-oct"/></svg><text x="{:.1}" y="{:.1}" class="t viol-ink">{}</text>"##,
+                x + 5.0,
+                y + 2.0,
+                x + 21.0,
+                y + 12.0,
+                escape(&text)
+            );
+            self.put(6, format!("w{}", clash.seq), svg);
+        }
+    }
+
+    fn clash_lanes(&self, clash: &Clash) -> (f64, f64) {
+        let lanes = clash.replicas.iter().filter_map(|name| self.lanes.of(name));
+        let (top, bottom) = lanes.fold((f64::INFINITY, 0.0_f64), |(top, bottom), y| (top.min(y), bottom.max(y)));
+        if top.is_finite() { (top, bottom + self.lanes.replica_height - 12.0) } else { (40.0, 40.0) }
+    }
+}

@@ -1,0 +1,161 @@
+//! The stage as a fold: what each moment of a hand-written log shows.
+
+mod sample;
+
+use app::stage::Stage;
+use app::stage::reel::Reel;
+use app::stage::replica::Process;
+use app::stage::view::caption::{caption, figures, settled_twice};
+use app::stage::view::card::{Card, Joint, card};
+use app::stage::view::lock_card::lock_card;
+use app::stage::view::rows;
+use sample::{Log, SETTLE, collision, dead_holder, paused_holder, rejected_effect};
+
+fn at_end(log: &Log) -> (Stage, u64) {
+    let stage = Stage::of(&log.events);
+    let now = stage.at_us;
+    (stage, now)
+}
+
+fn card_of(log: &Log, name: &str) -> Card {
+    let (stage, now) = at_end(log);
+    card(&stage, name, SETTLE, now)
+}
+
+#[test]
+fn under_none_nobody_is_asked_and_all_are_harmed() {
+    let log = collision();
+    for name in ["A", "B", "C"] {
+        let card = card_of(&log, name);
+        assert_eq!(card.believes.of.as_deref(), Some(name));
+        assert_eq!((card.store.value.as_str(), card.first), ("not asked", Joint::Harm));
+        assert_eq!(card.state, "Running");
+    }
+    let (stage, now) = at_end(&log);
+    let said = caption(&stage, SETTLE, now);
+    assert_eq!(said.chip, Some("Overlap"));
+    assert_eq!(said.what, "A, B and C are inside at the same time.");
+    assert_eq!(settled_twice(&stage), 5, "every finished slot was settled three times");
+    let harmed: Vec<&str> = figures(&stage).iter().filter(|figure| figure.harm).map(|figure| figure.name).collect();
+    assert!(harmed.contains(&"overlaps") && harmed.contains(&"effects per slot"), "{harmed:?}");
+}
+
+#[test]
+fn the_audit_shows_one_slot_executed_by_several() {
+    let (stage, _) = at_end(&collision());
+    let audit = rows::sheets(&stage, Some(SETTLE)).into_iter().find(|sheet| sheet.table.starts_with("audit")).unwrap();
+    let harmed = audit.rows.iter().filter(|(_, cells)| cells.last().unwrap().harm).count();
+    assert_eq!(harmed, 9, "three slots of three");
+}
+
+#[test]
+fn a_paused_holder_believes_what_the_store_denies() {
+    let log = paused_holder();
+    let a = card_of(&log, "A");
+    assert_eq!(a.process, Process::Stopped);
+    assert_eq!((a.believes.value.as_str(), a.store.value.as_str()), ("holds epoch 8", "holds epoch 9"));
+    assert!(a.believes.note.starts_with("deadline ") && a.store.note.starts_with("A expired "), "{a:?}");
+    assert_eq!((a.first, a.second), (Joint::Harm, Joint::Equal));
+    let b = card_of(&log, "B");
+    assert_eq!((b.first, b.agrees()), (Joint::Equal, true));
+    let c = card_of(&log, "C");
+    assert_eq!((c.believes.value.as_str(), c.first), ("holds nothing", Joint::Equal), "nothing equals somebody else");
+
+    let (stage, now) = at_end(&log);
+    let said = caption(&stage, SETTLE, now);
+    assert_eq!(said.what, "A and B are both inside.");
+    assert!(said.why.contains("while it was stopped"), "{}", said.why);
+}
+
+#[test]
+fn before_the_other_enters_a_denied_belief_does_no_harm() {
+    let log = paused_holder();
+    let entered = |event: &&locks::event::Event| {
+        event.replica() == Some("B") && matches!(event.kind, locks::event::Kind::Granted { epoch: Some(9), .. })
+    };
+    let until = log.events.iter().find(entered).unwrap().seq as usize - 3;
+    let stage = Stage::of(&log.events[..until]);
+    let a = card(&stage, "A", SETTLE, stage.at_us);
+    assert_eq!((a.first, a.store.value.as_str()), (Joint::Differs, "expired"));
+    let lock = lock_card(&stage, SETTLE, stage.at_us);
+    assert_eq!((lock.holder, lock.before.as_str()), (None, "A, epoch 8, expired"));
+}
+
+#[test]
+fn a_rejected_effect_is_no_harm() {
+    let log = rejected_effect();
+    let a = card_of(&log, "A");
+    assert_eq!((a.state, a.first, a.second), ("Failed", Joint::Equal, Joint::Equal));
+    assert_eq!(a.sink.note, "A epoch 8 rejected by current-epoch");
+    let (stage, now) = at_end(&log);
+    assert_eq!(caption(&stage, SETTLE, now).chip, None);
+    let effects = &figures(&stage)[1];
+    assert_eq!((effects.value.as_str(), effects.harm), ("1", false), "counted since the strategy was changed");
+}
+
+#[test]
+fn a_dead_holder_still_holds_at_the_store() {
+    let log = dead_holder();
+    let c = card_of(&log, "C");
+    assert_eq!((c.process, c.believes.value.as_str(), c.first), (Process::Dead, "nothing", Joint::Differs));
+    assert_eq!(c.store.value, "holds epoch 2");
+    let (stage, now) = at_end(&log);
+    assert_eq!(caption(&stage, SETTLE, now).what, "C is gone; the store still holds its lock.");
+}
+
+#[test]
+fn a_stage_at_any_event_is_the_fold_up_to_it() {
+    let log = rejected_effect();
+    let mut reel = Reel::default();
+    log.events.iter().cloned().for_each(|event| reel.push(event));
+    for seq in [1, 2, 40, log.events.len() as u64] {
+        assert_eq!(reel.at(seq), Stage::of(&log.events[..seq as usize]), "at event {seq}");
+    }
+}
+
+#[test]
+fn checkpoints_do_not_change_what_is_shown() {
+    let mut log = collision();
+    for round in 0..40 {
+        log.none_slot(20_000.0 + f64::from(round) * 5000.0, SETTLE, &["A", "B", "C"]);
+    }
+    assert!(log.events.len() > 1300, "more than one checkpoint");
+    let mut reel = Reel::default();
+    log.events.iter().cloned().for_each(|event| reel.push(event));
+    for seq in [999, 1000, 1001, 1002, 1300] {
+        assert_eq!(reel.at(seq), Stage::of(&log.events[..seq as usize]), "at event {seq}");
+    }
+}
+
+#[test]
+fn events_that_are_known_are_passed_over() {
+    let log = paused_holder();
+    let mut stage = Stage::of(&log.events);
+    let before = stage.clone();
+    log.events.iter().for_each(|event| stage.push(event));
+    assert_eq!(stage, before);
+}
+
+#[test]
+fn a_stage_survives_the_way_into_a_page() {
+    let (stage, _) = at_end(&paused_holder());
+    let text = serde_json::to_string(&stage).unwrap();
+    let mut back: Stage = serde_json::from_str(&text).unwrap();
+    back.judge();
+    assert_eq!(back, stage);
+    assert!(text.len() < 120_000, "{} bytes", text.len());
+}
+
+#[test]
+fn a_long_run_stays_small() {
+    let mut log = collision();
+    for round in 0..300 {
+        log.none_slot(20_000.0 + f64::from(round) * 5000.0, SETTLE, &["A", "B", "C"]);
+    }
+    let (stage, _) = at_end(&log);
+    assert!(stage.track.sections.len() <= 480 && stage.wire.rows.len() <= 80);
+    assert_eq!(
+        stage.wire.total as usize,
+        log.events.iter().filter(|e| matches!(e.kind, locks::event::Kind::EffectSent { .. })).count()
+    );
+}

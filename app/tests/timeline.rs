@@ -1,0 +1,107 @@
+//! The timeline's geometry: what is drawn where, as text.
+
+mod sample;
+
+use app::stage::Stage;
+use app::stage::view::timeline::{Lanes, Look, clashes, marks, scale, table};
+use sample::{Log, SETTLE, collision, paused_holder, rejected_effect};
+
+const WIDTH: f64 = 1314.0;
+const ZOOM: f64 = 300.0;
+
+fn look() -> Look {
+    Look::One(SETTLE.to_owned())
+}
+
+fn drawn(log: &Log) -> String {
+    let stage = Stage::of(&log.events);
+    let now = stage.at_us;
+    let scale = scale(&stage, &look(), now, ZOOM, WIDTH);
+    let lanes = Lanes::new(&stage, &look());
+    let marks = marks(&stage, &look(), &scale, &lanes, (0.0, scale.x(now)), now);
+    marks.into_iter().map(|mark| format!("{} {}\n", mark.id, mark.svg)).collect()
+}
+
+#[test]
+fn three_inside_are_one_clash() {
+    let stage = Stage::of(&collision().events);
+    let clashes = clashes(&stage, &look());
+    assert_eq!(clashes.len(), 4);
+    assert!(clashes.iter().all(|clash| clash.replicas == ["A", "B", "C"]));
+    assert_eq!(clashes[3].until_us, None, "the last one goes on");
+}
+
+#[test]
+fn duplicates_are_ringed_and_counted() {
+    let drawn = drawn(&collision());
+    assert!(drawn.contains("class=\"twice\"") && drawn.contains(">3×<"));
+}
+
+#[test]
+fn a_denied_section_is_hollow_from_when_the_store_denies_it() {
+    let log = paused_holder();
+    let stage = Stage::of(&log.events);
+    let section = stage.track.sections.iter().find(|section| section.epoch == Some(8)).unwrap();
+    assert_eq!(section.denied.len(), 1);
+    let denied_from = section.denied[0].0 - stage.origin_us;
+    assert_eq!(denied_from, 17_504_000, "when the store said that it expired");
+    let drawn = drawn(&log);
+    assert!(drawn.contains("class=\"hollow s-a\"") && drawn.contains("store denies"));
+    assert!(drawn.contains("class=\"frost\""), "the stopped process");
+    assert!(drawn.contains("class=\"lk-exp\""), "expired, not yet free");
+}
+
+#[test]
+fn a_rejected_effect_names_its_guard() {
+    assert!(drawn(&rejected_effect()).contains("rejected by current-epoch"));
+}
+
+#[test]
+fn marks_that_cannot_be_seen_are_not_drawn() {
+    let log = collision();
+    let stage = Stage::of(&log.events);
+    let now = stage.at_us;
+    let scale = scale(&stage, &look(), now, ZOOM, WIDTH);
+    let lanes = Lanes::new(&stage, &look());
+    let end = scale.x(now);
+    let all = marks(&stage, &look(), &scale, &lanes, (0.0, end), now);
+    let few = marks(&stage, &look(), &scale, &lanes, (end - 100.0, end), now);
+    assert!(few.len() < all.len() / 2);
+    assert!(few.iter().all(|mark| all.iter().any(|other| other.id == mark.id)));
+}
+
+#[test]
+fn closed_marks_are_drawn_the_same_while_time_goes_on() {
+    let log = collision();
+    let stage = Stage::of(&log.events);
+    let lanes = Lanes::new(&stage, &look());
+    let at = |now: u64| {
+        let scale = scale(&stage, &look(), now, ZOOM, WIDTH);
+        marks(&stage, &look(), &scale, &lanes, (0.0, 2000.0), now)
+    };
+    let (early, late) = (at(stage.at_us), at(stage.at_us + 5_000_000));
+    let closed: Vec<_> = early.iter().filter(|mark| mark.id.starts_with(['s', 'e', 'c'])).collect();
+    let same = closed.iter().filter(|mark| late.contains(mark)).count();
+    assert_eq!(same, closed.len());
+}
+
+#[test]
+fn the_table_says_in_words_what_the_picture_shows() {
+    let stage = Stage::of(&paused_holder().events);
+    let rows = table(&stage, &look(), stage.at_us, 60);
+    assert!(rows.iter().any(|row| row.what == "inside, store denies" && row.lane == "A"));
+    assert!(rows.iter().any(|row| row.harm && row.what == "overlap of A, B"));
+    assert!(rows.windows(2).all(|pair| pair[0].from.parse::<f64>().unwrap() >= pair[1].from.parse::<f64>().unwrap()));
+}
+
+#[test]
+fn a_picture_is_well_formed() {
+    // Every tag that opens closes: pictures are put into the page as they are.
+    for log in [collision(), paused_holder(), rejected_effect()] {
+        let drawn = drawn(&log);
+        assert_eq!(drawn.matches("<text").count(), drawn.matches("</text>").count());
+        assert_eq!(drawn.matches("<svg").count(), drawn.matches("</svg>").count());
+        assert_eq!(drawn.matches("<title").count(), drawn.matches("</title>").count());
+        assert!(!drawn.contains("NaN") && !drawn.contains("inf"), "{drawn}");
+    }
+}
