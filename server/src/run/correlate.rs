@@ -122,6 +122,7 @@ impl Correlator {
     /// A process is gone, and every message of its that will come has come.
     pub fn gone(&mut self, replica: &str, incarnation: u32) {
         self.announced.retain(|key, _| key.replica != replica || key.incarnation != incarnation);
+        self.connections.retain(|(of, ..), connection| of != replica || !connection.waiting.is_empty());
     }
 
     /// Messages that need not wait any longer, those of one connection in their order.

@@ -1,8 +1,9 @@
-//! The observer: what the arena's Postgres says, read on direct connections that no fault touches. It
+//! The observer: what the arena's stores say, read on direct connections that no fault touches. It
 //! reports rows as the database itself tells of them, reads known locks with the database's own clock
 //! after whatever may have changed them and at the moment when they expire, and says what the ledger
 //! took. It never believes a replica, and it never writes but the catalog that `set` asks for.
 
+mod keys;
 mod locks_read;
 mod rows;
 
@@ -11,9 +12,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use locks::event::{Kind, Problem, Schedule, Whose};
-use locks::ids::LockName;
+use locks::ids::{Endpoint, LockName};
 use serde_json::Value;
-use sqlx::postgres::{PgConnectOptions, PgListener, PgPool, PgPoolOptions};
+use sqlx::postgres::{PgListener, PgPool, PgPoolOptions};
 use sqlx::{AssertSqlSafe, Row};
 use tokio::sync::{mpsc, oneshot, watch};
 use tokio::task::JoinHandle;
@@ -23,9 +24,12 @@ use self::locks_read::{Reading, read};
 use super::board::Board;
 use super::error::ActError;
 use super::log::Recorder;
+use crate::arena::Arena;
 
 /// How long one reading may take.
 const READ_LIMIT: Duration = Duration::from_secs(5);
+/// How long it may take until all nodes are observed.
+const BEGIN_LIMIT: Duration = Duration::from_secs(2);
 /// How long good-byes may take.
 const CLOSE_LIMIT: Duration = Duration::from_millis(500);
 /// How soon a connection that was lost is tried again.
@@ -39,7 +43,7 @@ pub struct Observer {
     asks: mpsc::UnboundedSender<Ask>,
     /// The newest mark that came back over the notices' channel.
     marks: watch::Receiver<u64>,
-    tasks: [JoinHandle<()>; 2],
+    tasks: Vec<JoinHandle<()>>,
 }
 
 /// Why locks are to be read.
@@ -52,19 +56,27 @@ enum Ask {
 
 impl Observer {
     /// Begin to observe.
-    pub async fn start(
-        direct: PgConnectOptions,
-        recorder: Recorder,
-        board: Arc<Board>,
-    ) -> Result<Observer, sqlx::Error> {
-        let pool = PgPoolOptions::new().max_connections(3).connect_with(direct).await?;
+    pub async fn start(arena: &Arc<Arena>, recorder: Recorder, board: Arc<Board>) -> Result<Observer, sqlx::Error> {
+        let pool = PgPoolOptions::new().max_connections(3).connect_with(arena.postgres_options()).await?;
         let mut listener = PgListener::connect_with(&pool).await?;
         listener.listen(CHANNEL).await?;
         let (asks, asked) = mpsc::unbounded_channel();
         let (marked, marks) = watch::channel(0);
-        let rows = tokio::spawn(listen(listener, recorder.clone(), asks.clone(), marked));
-        let reads = tokio::spawn(read_on(pool.clone(), asked, recorder, board));
-        Ok(Observer { pool, asks, marks, tasks: [rows, reads] })
+        let mut tasks = vec![
+            tokio::spawn(listen(listener, recorder.clone(), asks.clone(), marked)),
+            tokio::spawn(read_on(pool.clone(), asked, recorder.clone(), board)),
+        ];
+        let nodes = 1..=Endpoint::REDIS_NODES;
+        let (beginning, mut begun) = mpsc::channel::<()>(1);
+        tasks.extend(
+            nodes.map(|node| tokio::spawn(keys::observe(arena.clone(), node, recorder.clone(), beginning.clone()))),
+        );
+        drop(beginning);
+        // Ends when every node's observation has begun; one that cannot is no reason not to run.
+        if timeout(BEGIN_LIMIT, begun.recv()).await.is_err() {
+            tracing::warn!("not every Redis node is observed yet");
+        }
+        Ok(Observer { pool, asks, marks, tasks })
     }
 
     /// Something may have changed what the store says. Does not wait.

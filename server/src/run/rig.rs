@@ -116,7 +116,7 @@ impl Rig {
         let traffic = Arc::new(Traffic::new(recorder.clone()));
         let (id, setup) = (new_run_id(), plan.setup.clone());
 
-        let observer = Observer::start(arena.postgres_options(), recorder.clone(), board.clone());
+        let observer = Observer::start(&arena, recorder.clone(), board.clone());
         let observer = Arc::new(observer.await.map_err(ActError::lab)?);
         let catalog = catalog::with_cadence(observer.read_catalog().await?, setup.every_s);
         recorder.note(began(&id, &plan, &setup, &catalog));

@@ -81,3 +81,25 @@ outcomes = { A = ["skipped"], B = ["executed"] }
     .await;
     assert_held(&finished);
 }
+
+#[tokio::test]
+async fn a_node_tells_of_its_keys() {
+    let finished = run_text(
+        r#"
+name = "keys"
+title = "A key is set and expires"
+[setup]
+strategy = "none"
+[[step]]
+fire = { schedule = "settle-invoices" }
+[[step]]
+assert = { redis = "SET lock:x token-1 PX 100", node = "redis-2", is = "OK" }
+[[step]]
+wait = { event = { kind = "key", key = "lock:x", value = "token-1" }, limit_ms = 5000 }
+[[step]]
+wait = { event = { kind = "key", key = "lock:x", pttl_ms = -2 }, limit_ms = 5000 }
+"#,
+    )
+    .await;
+    assert_held(&finished);
+}

@@ -1,0 +1,61 @@
+//! What a Redis node says of its keys: each is read, with its time to live, whenever the node itself tells
+//! that something happened to it, on direct connections that no fault touches.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use locks::event::{Kind, Source};
+use locks::ids::Endpoint;
+use tokio::sync::mpsc;
+use tokio::time::sleep;
+use tokio_stream::StreamExt;
+
+use crate::arena::Arena;
+use crate::clock;
+use crate::lab::LabError;
+use crate::run::log::Recorder;
+
+/// How soon a node that does not answer is tried again.
+const AGAIN: Duration = Duration::from_millis(20);
+
+/// Observe one node, for ever; `beginning` is dropped when it began. One that is down is tried again:
+/// nothing tells when it answers.
+pub(super) async fn observe(arena: Arc<Arena>, node: u8, recorder: Recorder, beginning: mpsc::Sender<()>) {
+    let mut beginning = Some(beginning);
+    loop {
+        if let Err(error) = follow(&arena, node, &recorder, &mut beginning).await {
+            tracing::debug!(node, %error, "a node is not observed");
+        }
+        sleep(AGAIN).await;
+    }
+}
+
+/// Until the connection is lost.
+async fn follow(
+    arena: &Arena,
+    node: u8,
+    recorder: &Recorder,
+    beginning: &mut Option<mpsc::Sender<()>>,
+) -> Result<(), LabError> {
+    let mut telling = arena.redis_client(node)?.get_async_pubsub().await?;
+    telling.psubscribe(format!("__keyspace@*__:{}*", arena.key_prefix())).await?;
+    let mut reading = arena.connect_redis(node).await?;
+    beginning.take();
+    let mut told = telling.on_message();
+    while let Some(message) = told.next().await {
+        let Some((_, key)) = message.get_channel_name().split_once(':') else { continue };
+        let before_us = clock::now_us();
+        let read = redis::pipe().get(key).pttl(key).query_async(&mut reading).await;
+        let after_us = clock::now_us();
+        match read {
+            Ok((value, pttl_ms)) => {
+                let kind = Kind::Key { key: key.to_owned(), value, pttl_ms };
+                recorder.record(before_us, Some(after_us), Source::Store(Endpoint::Redis(node)), kind);
+            }
+            // Lists and hashes have no one value to show.
+            Err(error) if error.code() == Some("WRONGTYPE") => {}
+            Err(error) => return Err(error.into()),
+        }
+    }
+    Ok(())
+}
