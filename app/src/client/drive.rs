@@ -20,6 +20,9 @@ const CALM_MS: f64 = 500.0;
 /// Playing passes over quiet within this time.
 const QUIET_MS: f64 = 500.0;
 
+/// What is called for each frame; it asks for the next one itself, hence the cell.
+type Tick = Rc<RefCell<Option<Closure<dyn FnMut()>>>>;
+
 struct Loop {
     play: Play,
     listener: Option<Listener>,
@@ -54,7 +57,7 @@ pub(crate) fn drive(play: Play) {
     _ = document().add_event_listener_with_callback("visibilitychange", visibility.as_ref().unchecked_ref());
     visibility.forget();
 
-    let tick: Rc<RefCell<Option<Closure<dyn FnMut()>>>> = Rc::default();
+    let tick = Tick::default();
     let again = tick.clone();
     *tick.borrow_mut() = Some(Closure::new(move || {
         state.frame();
@@ -67,7 +70,7 @@ pub(crate) fn drive(play: Play) {
     request(&tick);
 }
 
-fn request(tick: &Rc<RefCell<Option<Closure<dyn FnMut()>>>>) {
+fn request(tick: &Tick) {
     if let Some(tick) = tick.borrow().as_ref() {
         _ = window().request_animation_frame(tick.as_ref().unchecked_ref());
     }

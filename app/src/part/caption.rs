@@ -69,11 +69,11 @@ pub(crate) fn CaptionBar() -> impl IntoView {
 fn figure(figure: Figure) -> AnyView {
     view! {
         <div class=if figure.harm { "harm" } else { "" }>
+            <dt>{figure.name}</dt>
             <dd>
                 {figure.harm.then(|| view! { <Icon name="oct" small=true /> })}
                 {figure.value}
             </dd>
-            <dt>{figure.name}</dt>
         </div>
     }
     .into_any()

@@ -20,6 +20,8 @@ mod table;
 const WIDTH: f64 = 1314.0;
 /// Room right of the playhead.
 const AHEAD: f64 = 134.0;
+/// The same on a phone.
+const AHEAD_SMALL: f64 = 56.0;
 
 /// What the parts of the timeline share.
 #[derive(Clone, Copy)]
@@ -33,7 +35,8 @@ impl View {
     /// Where the playhead is in the picture.
     fn head(self) -> f64 {
         let width = self.width.get();
-        width - if width < 600.0 { 56.0 } else { AHEAD } + self.pan.get()
+        let ahead = if width < 600.0 { AHEAD_SMALL } else { AHEAD };
+        width - ahead + self.pan.get()
     }
 }
 

@@ -61,7 +61,9 @@ pub fn sheets(stage: &Stage, schedule: Option<&str>) -> Vec<Sheet> {
             rows: rows.collect(),
         });
     }
-    for (table, rows) in &stage.tables.rows {
+    // Audit rows stand below, with what they mean; the catalog is in the bar above.
+    let told = |table: &&String| !matches!(table.as_str(), "audit" | "schedules");
+    for (table, rows) in stage.tables.rows.iter().filter(|(table, _)| told(table)) {
         let mut heads: Vec<(String, bool)> = Vec::new();
         for row in rows {
             for (name, value) in &row.cells {
@@ -70,6 +72,7 @@ pub fn sheets(stage: &Stage, schedule: Option<&str>) -> Vec<Sheet> {
                 }
             }
         }
+        heads.sort_by_key(|(head, _)| head != "name");
         let line = |row: &crate::stage::tables::Row| {
             let cells = heads.iter().map(|(head, right)| Cell {
                 text: row.cells.get(head).map(value_words).unwrap_or_default(),
@@ -86,11 +89,19 @@ pub fn sheets(stage: &Stage, schedule: Option<&str>) -> Vec<Sheet> {
     out
 }
 
+/// A value as people read it: tokens shortened, instants as the time of day, anything else as it is.
 fn value_words(value: &Value) -> String {
-    match value {
-        Value::String(text) => words::token(text),
-        Value::Null => "null".to_owned(),
-        other => other.to_string(),
+    let Value::String(text) = value else {
+        return if value.is_null() { "null".to_owned() } else { value.to_string() };
+    };
+    let bytes = text.as_bytes();
+    if bytes.len() >= 16 && bytes.iter().all(u8::is_ascii_hexdigit) {
+        return words::token(text);
+    }
+    let instant = bytes.len() > 19 && bytes[4] == b'-' && bytes[7] == b'-' && bytes[13] == b':';
+    match text.get(11..23) {
+        Some(time) if instant => time.to_owned(),
+        _ => text.clone(),
     }
 }
 
@@ -126,7 +137,7 @@ fn settlements(stage: &Stage, schedule: Option<&str>) -> Sheet {
         |effect| {
             let again = effect.nth > 1 && effect.answer == EffectAnswer::Accepted;
             let said = answer_words(&effect.answer);
-            let said = if again { format!("{said}, {}× for this slot", effect.nth) } else { said };
+            let said = if again { format!("{said}, {}×", effect.nth) } else { said };
             let cells = vec![
                 text(words::clock(effect.slot.fire_ms)),
                 text(effect.slot.schedule.clone()),

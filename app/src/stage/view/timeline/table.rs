@@ -92,6 +92,6 @@ pub fn table(stage: &Stage, look: &Look, now_us: u64, most: usize) -> Vec<TableR
         let what = if cause.schedule.is_some() { format!("slot {}", cause.text) } else { cause.text.clone() };
         add("you", None, (cause.at_us, Some(cause.at_us)), what, false);
     }
-    rows.sort_by(|a, b| b.0.cmp(&a.0));
+    rows.sort_by_key(|(at_us, _)| std::cmp::Reverse(*at_us));
     rows.into_iter().take(most).map(|(_, row)| row).collect()
 }

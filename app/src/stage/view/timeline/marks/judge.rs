@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use super::super::{Clash, clashes};
-use super::{Pen, width};
+use super::{Pen, again, width};
 use crate::stage::view::{escape, words};
 
 impl Pen<'_> {
@@ -36,21 +36,26 @@ impl Pen<'_> {
             // the beginning and counts without a number that would have to be drawn anew each frame.
             let text = if open { format!("{} inside", clash.replicas.len()) } else { text };
             let chip = width(&text) + 28.0;
-            let x = if open {
-                from + 4.0
+            let places: Vec<f64> = if open || w > 700.0 {
+                let end = if open { self.scale.x(self.now_us) } else { to };
+                again(from + 4.0, (end - chip).max(from + 4.0), self.window).collect()
             } else if w >= chip + 18.0 {
-                from + (w - chip) / 2.0
+                vec![from + (w - chip) / 2.0]
             } else {
-                from - chip - 4.0
+                vec![from - chip - 4.0]
             };
-            let svg = format!(
-                r##"<rect x="{x:.1}" y="{y:.1}" width="{chip:.1}" height="16" class="viol-solid"/><svg x="{:.1}" y="{:.1}" width="12" height="12" viewBox="0 0 16 16" class="ic-in ic-bad"><use href="#i-oct"/></svg><text x="{:.1}" y="{:.1}" class="t viol-ink">{}</text>"##,
-                x + 5.0,
-                y + 2.0,
-                x + 21.0,
-                y + 12.0,
-                escape(&text)
-            );
+            let mut svg = String::new();
+            for x in places {
+                _ = write!(
+                    svg,
+                    r##"<rect x="{x:.1}" y="{y:.1}" width="{chip:.1}" height="16" class="viol-solid"/><svg x="{:.1}" y="{:.1}" width="12" height="12" viewBox="0 0 16 16" class="ic-in ic-bad"><use href="#i-oct"/></svg><text x="{:.1}" y="{:.1}" class="t viol-ink">{}</text>"##,
+                    x + 5.0,
+                    y + 2.0,
+                    x + 21.0,
+                    y + 12.0,
+                    escape(&text)
+                );
+            }
             self.put(6, format!("w{}", clash.seq), svg);
         }
     }

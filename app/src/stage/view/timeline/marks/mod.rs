@@ -28,6 +28,15 @@ pub(super) fn width(text: &str) -> f64 {
     text.chars().count() as f64 * 6.1
 }
 
+/// Where to say something along a stretch that may be longer than the view: at its beginning, and every so
+/// often after it, as far as the window reaches.
+fn again(from: f64, to: f64, window: (f64, f64)) -> impl Iterator<Item = f64> {
+    const EVERY: f64 = 560.0;
+    let first = ((window.0 - from) / EVERY).floor().max(0.0);
+    let places = (0..16).map(move |i| from + (first + f64::from(i)) * EVERY);
+    places.take_while(move |x| *x <= to.min(window.1))
+}
+
 struct Pen<'a> {
     stage: &'a Stage,
     look: &'a Look,

@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use super::super::{schedule_of, sections};
-use super::{Pen, width};
+use super::{Pen, again, width};
 use crate::stage::track::Section;
 use crate::stage::view::{escape, hue, words};
 
@@ -31,7 +31,8 @@ impl Pen<'_> {
             }
             if h > 10.0 {
                 for (from, to, denied) in labels {
-                    label(&mut svg, section, hue, from, to.min(self.scale.x(self.now_us)), y, denied);
+                    let to = to.min(self.scale.x(self.now_us));
+                    label(&mut svg, section, hue, (from, to), y, denied, self.window);
                 }
             }
             _ = write!(svg, "<title>{}</title>", escape(&section_words(section)));
@@ -158,8 +159,16 @@ fn hollow(svg: &mut String, hue: char, from: f64, to: f64, y: f64, h: f64) {
     );
 }
 
-/// The longest of a few labels that fits inside with 7 pixels each side.
-fn label(svg: &mut String, section: &Section, hue: char, from: f64, to: f64, y: f64, denied: bool) {
+/// The longest of a few labels that fits inside with 7 pixels each side; said again along a long bar.
+fn label(
+    svg: &mut String,
+    section: &Section,
+    hue: char,
+    (from, to): (f64, f64),
+    y: f64,
+    denied: bool,
+    window: (f64, f64),
+) {
     let epoch = section.epoch.map(|epoch| format!("epoch {epoch}"));
     let candidates: Vec<String> = match (denied, epoch) {
         (true, _) => vec!["inside · store denies".to_owned(), "store denies".to_owned(), "denied".to_owned()],
@@ -168,7 +177,9 @@ fn label(svg: &mut String, section: &Section, hue: char, from: f64, to: f64, y: 
     };
     let Some(text) = candidates.into_iter().find(|text| width(text) + 14.0 <= to - from) else { return };
     let class = if denied { "t t-b t-halo".to_owned() } else { format!("t t-6 i-{hue} h-{hue}") };
-    _ = write!(svg, r#"<text x="{:.1}" y="{:.1}" class="{class}">{text}</text>"#, from + 7.0, y + 11.5);
+    for x in again(from + 7.0, to - width(&text) - 7.0, window) {
+        _ = write!(svg, r#"<text x="{x:.1}" y="{:.1}" class="{class}">{text}</text>"#, y + 11.5);
+    }
 }
 
 /// A section in words.

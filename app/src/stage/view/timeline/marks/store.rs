@@ -6,7 +6,7 @@ use std::fmt::Write;
 use locks::machine::LockState;
 
 use super::super::schedule_of;
-use super::{Pen, width};
+use super::{Pen, again, width};
 use crate::stage::lock::HoldEnd;
 use crate::stage::view::{escape, hue};
 
@@ -41,14 +41,8 @@ impl Pen<'_> {
                     Some(name) if seen < width(&text) + 13.0 => name,
                     _ => &text,
                 };
-                if seen >= width(text) + 10.0 {
-                    _ = write!(
-                        svg,
-                        r#"<text x="{:.1}" y="{:.1}" class="t t-b">{}</text>"#,
-                        from + 6.0,
-                        y + 11.0,
-                        escape(text)
-                    );
+                for x in again(from + 6.0, from + seen - width(text) - 4.0, self.window) {
+                    _ = write!(svg, r#"<text x="{x:.1}" y="{:.1}" class="t t-b">{}</text>"#, y + 11.0, escape(text));
                 }
             }
             _ = write!(svg, "<title>the store says: {}</title>", escape(&text));
