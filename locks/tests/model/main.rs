@@ -11,3 +11,4 @@ mod lab;
 mod none;
 mod pg_lease;
 mod story;
+mod world;

@@ -5,7 +5,8 @@ use std::fmt::Write as _;
 use locks::strategy::{Op, Strategy};
 use stateright::{Checker, Model, Path};
 
-use crate::lab::{Epochs, Lab, Letter, Message, NAMES, RUNGS, Step, World};
+use crate::lab::Lab;
+use crate::world::{Epochs, Letter, Message, NAMES, RUNGS, Step, World};
 
 /// A strategy that a lab can be made of.
 pub trait Checkable: Strategy<Op: Sync + Op<Store: Epochs + Send + Sync>> + Sync {}
