@@ -14,6 +14,25 @@ use serde_json::{Value, json};
 /// How long a page may take to show what is asked for.
 pub const PATIENCE: Duration = Duration::from_secs(20);
 
+/// Words that scripts may use.
+const WORDS: &str = "
+    const card = name => [...document.querySelectorAll('article.card')].find(c => c.ariaLabel === `Replica ${name}`);
+    const state = name => card(name)?.querySelector('.state-w').textContent;
+    const belief = name => card(name)?.querySelector('.truth .val').textContent;
+    const names = () => [...document.querySelectorAll('article.card')].map(c => c.ariaLabel.split(' ')[1]);
+    const holder = () => names().find(name => state(name) === 'Running');
+    const tally = word => {
+      const figure = [...document.querySelectorAll('.tally > div')].find(d => d.textContent.includes(word));
+      return figure && parseInt(figure.querySelector('dd').textContent, 10);
+    };
+    const executed = () => [...document.querySelectorAll('.rk > div')]
+      .filter(sheet => sheet.querySelector('h3').textContent.includes('audit'))
+      .flatMap(sheet => [...sheet.querySelectorAll('tbody tr')])
+      .filter(row => /executed/i.test(row.textContent))
+      .map(row => row.textContent.match(/\\d\\d:\\d\\d:\\d\\d/)?.[0]);
+    const hydrated = () => document.querySelector('[id^=menu-]') !== null;
+";
+
 /// A browser window.
 pub struct Chrome {
     pub client: Client,
@@ -82,7 +101,7 @@ impl Chrome {
 
     /// Run a script in the page: the body of a function, with `return`.
     pub async fn script(&self, body: &str) -> Value {
-        self.client.execute(body, Vec::new()).await.expect(body)
+        self.client.execute(&format!("{WORDS} {body}"), Vec::new()).await.expect(body)
     }
 
     /// Wait until a script's answer is true.
@@ -96,7 +115,7 @@ impl Chrome {
         let script = format!(
             "const done = arguments[arguments.length - 1], end = performance.now() + {};
              const look = () => {{
-               let now; try {{ now = (() => {{ {condition} }})(); }} catch (e) {{ now = false; }}
+               let now; try {{ now = (() => {{ {WORDS} {condition} }})(); }} catch (e) {{ now = false; }}
                if (now || performance.now() > end) done(!!now); else requestAnimationFrame(look);
              }}; look();",
             limit.as_millis()
