@@ -173,7 +173,7 @@ fn port_of(driver: &mut Child) -> u16 {
     let began = Instant::now();
     let lines = BufReader::new(driver.stdout.take().unwrap()).lines();
     for line in lines.map_while(Result::ok) {
-        if let Some((_, port)) = line.rsplit_once("on port ")
+        if let Some((_, port)) = line.rsplit_once("started successfully on port ")
             && let Ok(port) = port.trim_end_matches('.').parse()
         {
             return port;
