@@ -52,6 +52,16 @@ fn a_denied_section_is_hollow_from_when_the_store_denies_it() {
 }
 
 #[test]
+fn a_store_that_nobody_asks_denies_nobody() {
+    use locks::machine::LockState;
+    let mut log = collision();
+    let go = sample::Go { id: "A.1.6".parse().unwrap(), slot: sample::settle_slot(11) };
+    log.store_says(11_360.0, &go, LockState::Free, None);
+    let stage = Stage::of(&log.events);
+    assert!(stage.track.sections.iter().all(|section| section.denied.is_empty()));
+}
+
+#[test]
 fn a_rejected_effect_names_its_guard() {
     assert!(drawn(&rejected_effect()).contains("rejected by current-epoch"));
 }

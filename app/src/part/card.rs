@@ -18,7 +18,13 @@ pub(crate) fn Cards() -> impl IntoView {
     view! {
         <section class="panel topo" aria-label="Replicas">
             <h2 class="sr">"Replicas"</h2>
-            <div class=move || { if names.read().len() > 4 { "cards many" } else { "cards" } }>
+            <div class=move || {
+                match names.read().len() {
+                    0..4 => "cards",
+                    4 => "cards four",
+                    _ => "cards many",
+                }
+            }>
                 <For each=move || names.get() key=Clone::clone children=|name| view! { <CardView name /> } />
             </div>
             <Show when=move || names.read().is_empty()>

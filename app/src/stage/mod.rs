@@ -345,7 +345,9 @@ impl Stage {
                     ttl_ms: *ttl_ms,
                     at_us: event.at_us,
                 };
-                if self.locks.entry(lock.clone()).or_default().read(&reading) {
+                let is_news = self.locks.entry(lock.clone()).or_default().read(&reading);
+                // Whoever asks no store is not denied by one.
+                if is_news && self.asks_a_store() {
                     self.track.store_says(lock, &reading);
                 }
             }

@@ -26,7 +26,7 @@ impl Piece {
     }
 }
 
-const KEYWORDS: &str = " select insert into update delete from where set values returning on conflict do nothing \
+const KEYWORDS: &str = " with select insert into update delete from where set values returning on conflict do nothing \
     and or not is null as for share skip locked begin commit rollback limit order by case when then else end \
     interval now clock_timestamp excluded post get put px nx xx eval evalsha del pexpire pttl blmove rpush lpush ";
 

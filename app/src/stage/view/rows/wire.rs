@@ -83,6 +83,7 @@ fn param_words(param: &Param) -> String {
 pub(super) fn result(what: &Result_) -> String {
     match what {
         Result_::Sink(answer) => answer_words(answer),
+        Result_::Store(Reply::Rows { affected: 1, row }) if row.is_empty() => "1 row".to_owned(),
         Result_::Store(Reply::Rows { affected, row }) if row.is_empty() => format!("{affected} rows"),
         Result_::Store(Reply::Rows { row, .. }) => row.iter().map(param_words).collect::<Vec<_>>().join(", "),
         Result_::Store(Reply::Redis(Param::Null)) => "(nil)".to_owned(),
