@@ -18,6 +18,16 @@ pub(crate) fn RunBar() -> impl IntoView {
     let setup = Memo::new(move |_| play.with_live(|stage| stage.setup.clone()));
     let count = Memo::new(move |_| play.with_live(|stage| stage.replicas.len()));
     let open = RwSignal::new(false);
+    // Names that were asked for and are not there yet, so that a second click asks for the next one.
+    let coming = StoredValue::new(Vec::<String>::new());
+    let refusals = StoredValue::new(0);
+    Effect::new(move |_| {
+        if play.refused.get() != refusals.get_value() {
+            refusals.set_value(play.refused.get_untracked());
+            coming.set_value(Vec::new());
+        }
+        play.with_live(|stage| coming.update_value(|names| names.retain(|name| !stage.replicas.contains_key(name))));
+    });
     let id = play.id.get_value();
     let summary = move || {
         let n = count.get();
@@ -25,7 +35,7 @@ pub(crate) fn RunBar() -> impl IntoView {
         format!("guard {}, {n} {replicas}", words::guards(&setup.read().guard))
     };
     view! {
-        <div class="runbar" role="group" aria-label="Set-up of this run">
+        <section class="runbar" aria-label="Set-up of this run">
             <button
                 class="btn show-s grow setup-b"
                 aria-expanded=move || if open.get() { "true" } else { "false" }
@@ -88,7 +98,7 @@ pub(crate) fn RunBar() -> impl IntoView {
                         <button
                             aria-label="One replica more"
                             disabled=move || { !play.owner || count.get() >= Setup::MAX_LIVE_REPLICAS }
-                            on:click=move |_| add_next(play)
+                            on:click=move |_| add_next(play, coming)
                         >
                             <Icon name="plus" small=true />
                         </button>
@@ -106,7 +116,7 @@ pub(crate) fn RunBar() -> impl IntoView {
                     <kbd class="hide-s">"f"</kbd>
                 </button>
             </Show>
-        </div>
+        </section>
     }
     .into_any()
 }
@@ -115,15 +125,21 @@ fn set(play: Play, change: Value) {
     play.act(json!({ "set": change }));
 }
 
-fn add_next(play: Play) {
-    let free = play.with_live(|stage| ('A'..='I').map(String::from).find(|name| !stage.replicas.contains_key(name)));
+fn add_next(play: Play, coming: StoredValue<Vec<String>>) {
+    let free = untrack(|| {
+        play.with_live(|stage| {
+            let taken = |name: &String| stage.replicas.contains_key(name) || coming.read_value().contains(name);
+            ('A'..='I').map(String::from).find(|name| !taken(name))
+        })
+    });
     if let Some(name) = free {
+        coming.update_value(|names| names.push(name.clone()));
         play.act(json!({ "add": name }));
     }
 }
 
 fn remove_last(play: Play) {
-    if let Some(name) = play.with_live(|stage| stage.replicas.keys().next_back().cloned()) {
+    if let Some(name) = untrack(|| play.with_live(|stage| stage.replicas.keys().next_back().cloned())) {
         play.act(json!({ "remove": name }));
     }
 }

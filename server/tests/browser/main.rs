@@ -36,12 +36,13 @@ async fn a_collision_a_switch_and_a_pause() {
         .await;
     chrome.until("an overlap is measured", "return tally('overlap') > 0").await;
     chrome
-        .until("the timeline shows it", "return [...document.querySelectorAll('.tl text')].some(t => t.textContent.includes('overlap'))")
+        .until(
+            "the timeline shows it",
+            "return [...document.querySelectorAll('.tl text')].some(t => t.textContent.includes('overlap'))",
+        )
         .await;
     chrome.tab("Rows").await;
-    chrome
-        .until("the audit has one slot several times", "return new Set(executed()).size < executed().length")
-        .await;
+    chrome.until("the audit has one slot several times", "return new Set(executed()).size < executed().length").await;
     chrome.keep("collision").await;
 
     // With a lease in the database: ten slots, each once.
@@ -55,7 +56,12 @@ async fn a_collision_a_switch_and_a_pause() {
     assert!(settled.values().all(|n| *n == 1), "a slot was settled twice under pg-lease: {settled:?}");
     chrome.until("no overlap since the switch", "return tally('overlap') === 0").await;
     chrome.tab("Wire").await;
-    chrome.until("the statement, verbatim", "return document.querySelector('.wire').textContent.includes('insert into locks')").await;
+    chrome
+        .until(
+            "the statement, verbatim",
+            "return document.querySelector('.wire').textContent.includes('insert into locks')",
+        )
+        .await;
     chrome.keep("pg-lease").await;
 
     // A holder that is paused past its lease: it believes, the store denies, the sink accepts.
@@ -67,7 +73,10 @@ async fn a_collision_a_switch_and_a_pause() {
     chrome.to_replica(&holder, "Pause").await;
     chrome.until("it is stopped", &format!("return card('{holder}').classList.contains('stopped')")).await;
     chrome
-        .until("it believes and the store denies", &format!("return card('{holder}').querySelector('.tr.cut') !== null"))
+        .until(
+            "it believes and the store denies",
+            &format!("return card('{holder}').querySelector('.tr.cut') !== null"),
+        )
         .await;
     chrome.until("hollow on the timeline", "return document.querySelector('.tl .hollow') !== null").await;
     chrome.keep("paused").await;
@@ -92,8 +101,11 @@ fn switch(log: &[Value]) -> Option<u64> {
 
 /// Accepted effects of each slot whose attempts began after that event.
 fn accepted_since(log: &[Value], seq: u64) -> BTreeMap<String, u32> {
-    let begun: Vec<&Value> =
-        log.iter().filter(|e| e["kind"] == "slot_due" && e["seq"].as_u64() > Some(seq)).map(|e| &e["attempt"]).collect();
+    let begun: Vec<&Value> = log
+        .iter()
+        .filter(|e| e["kind"] == "slot_due" && e["seq"].as_u64() > Some(seq))
+        .map(|e| &e["attempt"])
+        .collect();
     let mut settled = BTreeMap::new();
     for event in log.iter().filter(|e| e["kind"] == "effect_settled" && e["answer"] == "accepted") {
         if begun.contains(&&event["attempt"]) {

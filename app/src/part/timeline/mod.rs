@@ -54,7 +54,7 @@ pub(crate) fn TimelinePanel() -> impl IntoView {
                     <button aria-label="Zoom out (−)" on:click=move |_| play.zoom_by(1.0 / 1.5)>
                         <Icon name="minus" small=true />
                     </button>
-                    <button aria-label="Usual zoom" on:click=move |_| play.zoom_by(0.0)>
+                    <button aria-label="fit: the usual zoom" on:click=move |_| play.zoom_by(0.0)>
                         "fit"
                     </button>
                     <button aria-label="Zoom in (+)" on:click=move |_| play.zoom_by(1.5)>
