@@ -1,15 +1,17 @@
 //! The lab as a learner meets it: a real browser, a real lab, real stores. Every test ends with
 //! [`Chrome::close`], which fails on any error in the browser's console.
 
+#[path = "../common/mod.rs"]
+mod common;
+
 mod chrome;
-mod lab;
 mod page;
 
 use std::collections::BTreeMap;
 use std::time::Duration;
 
 use chrome::Chrome;
-use lab::Lab;
+use common::served::Served;
 use serde_json::Value;
 
 /// What "at once" means to somebody who opened the lab for the first time.
@@ -18,7 +20,7 @@ const FIRST_COLLISION: Duration = Duration::from_secs(10);
 #[tokio::test(flavor = "multi_thread")]
 #[ignore = "needs the page and a browser: scripts/test runs it"]
 async fn a_collision_a_switch_and_a_pause() {
-    let lab = Lab::start();
+    let lab = Served::start();
     let chrome = Chrome::open(1440, 900).await;
     chrome.client.goto(&lab.url).await.unwrap();
     chrome.until("the start page", "return document.querySelector('main h1') !== null").await;

@@ -3,6 +3,8 @@
 // Each test file takes what it needs.
 #![allow(dead_code)]
 
+pub mod served;
+
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;

@@ -1,0 +1,120 @@
+//! A live session over HTTP: commands, the stream, whose it is.
+
+use std::io::{BufRead, BufReader, Write};
+
+use serde_json::Value;
+
+use crate::common::served::{Answer, Served};
+
+/// A learner with a lab of their own.
+struct Learner<'a> {
+    lab: &'a Served,
+    host: String,
+    cookie: String,
+    run: String,
+}
+
+impl<'a> Learner<'a> {
+    fn new(lab: &'a Served) -> Self {
+        let host = format!("localhost:{}", lab.port);
+        let page = lab.get("/lab");
+        let cookie = page.header("set-cookie").unwrap().split(';').next().unwrap().to_owned();
+        let link = page.body.split("href=\"/runs/").nth(1).expect("a link to the run");
+        let run = link.split('"').next().unwrap().to_owned();
+        Learner { lab, host, cookie, run }
+    }
+
+    fn ask(&self, method: &str, what: &str, body: &str) -> Answer {
+        let headers = [("Host", &*self.host), ("Cookie", &self.cookie), ("Content-Type", "application/json")];
+        self.lab.ask(method, &format!("/api/runs/{}/{what}", self.run), &headers, body)
+    }
+
+    fn act(&self, action: &str) -> Answer {
+        self.ask("POST", "actions", action)
+    }
+
+    /// The events of the stream from `headers` on, until one of that kind.
+    fn stream_until(&self, query: &str, header: &str, kind: &str) -> Vec<Value> {
+        let mut connection = self.lab.connect();
+        write!(
+            connection,
+            "GET /api/runs/{}/events{query} HTTP/1.1\r\nHost: {}\r\nCookie: {}\r\n{header}\r\n",
+            self.run, self.host, self.cookie
+        )
+        .unwrap();
+        let mut events: Vec<Value> = Vec::new();
+        for line in BufReader::new(connection).lines() {
+            let line = line.expect("the stream says nothing more");
+            let Some(data) = line.strip_prefix("data: ") else { continue };
+            events.extend(serde_json::from_str::<Vec<Value>>(data).unwrap());
+            if events.iter().any(|event| event["kind"] == kind) {
+                return events;
+            }
+        }
+        panic!("the stream ended before {kind}");
+    }
+}
+
+fn seqs(events: &[Value]) -> Vec<u64> {
+    events.iter().map(|event| event["seq"].as_u64().unwrap()).collect()
+}
+
+#[test]
+fn the_stream_has_no_gaps_and_goes_on_where_it_was_left() {
+    let lab = Served::start();
+    let learner = Learner::new(&lab);
+    let first = learner.stream_until("?after=0", "", "effect_settled");
+    assert_eq!(seqs(&first), (1..=first.len() as u64).collect::<Vec<_>>());
+
+    let left_at = first.len() as u64 - 3;
+    // What the browser sends when it connects again wins over what the page had asked for first.
+    let again = learner.stream_until("?after=0", &format!("Last-Event-ID: {left_at}\r\n"), "effect_settled");
+    assert_eq!(seqs(&again)[0], left_at + 1);
+    assert_eq!(again[..3], first[first.len() - 3..]);
+}
+
+#[test]
+fn actions_are_steps_of_the_scenario_and_refusals_say_why() {
+    let lab = Served::start();
+    let learner = Learner::new(&lab);
+    let done = learner.act("{\"set\":{\"strategy\":\"pg-lease\"}}");
+    assert_eq!((done.status, done.body.as_str()), (202, "{\"step\":1}"));
+    assert_eq!(learner.act("{\"pause\":\"A\"}").status, 202);
+
+    let cases = [
+        ("{\"pause\":\"A\"}", 409, "paused"),
+        ("{\"pause\":\"Z\"}", 409, "A, B, C"),
+        ("{\"set\":{\"strategy\":\"pg-leese\"}}", 422, "pg-lease"),
+        ("{\"set\":{\"lease_ms\":0}}", 422, "lease"),
+        ("{\"elapse\":{\"ms\":5}}", 422, "not supported yet"),
+        ("{\"dance\":\"A\"}", 422, "dance"),
+        ("[]", 422, ""),
+    ];
+    for (action, status, says) in cases {
+        let refused = learner.act(action);
+        assert_eq!(refused.status, status, "{action}: {}", refused.body);
+        assert!(
+            refused.body.contains(says) && refused.body.contains("\"whose\":\"yours\""),
+            "{action}: {}",
+            refused.body
+        );
+    }
+    assert_eq!(learner.act("{\"resume\":\"A\"}").status, 202);
+    let scenario = learner.ask("GET", "scenario", "").body;
+    assert!(scenario.contains("pause = \"A\"") && scenario.contains("timed = true"), "{scenario}");
+    assert!(!scenario.contains("Z"), "what was refused is no step: {scenario}");
+}
+
+#[test]
+fn a_session_is_its_learners_alone() {
+    let lab = Served::start();
+    let learner = Learner::new(&lab);
+    let stranger =
+        Learner { cookie: "aegis_learner=0123456789abcdef0123456789abcdef".to_owned(), ..Learner::new(&lab) };
+    let stranger = Learner { run: learner.run.clone(), ..stranger };
+    assert_eq!(stranger.act("{\"pause\":\"A\"}").status, 404);
+    for what in ["events", "log", "scenario", "export"] {
+        assert_eq!(stranger.ask("GET", what, "").status, 404, "{what}");
+    }
+    assert_eq!(learner.ask("GET", "log", "").status, 200);
+}

@@ -1,0 +1,10 @@
+//! The lab over HTTP, with its real stores behind it: who may ask, what is answered, and that nothing
+//! hangs or stays behind.
+
+#[path = "../common/mod.rs"]
+mod common;
+
+mod end;
+mod live;
+mod origin;
+mod pages;
