@@ -9,8 +9,9 @@ use locks::action::Direction;
 use locks::event::{Kind, Reply};
 use locks::ids::{AttemptId, CommandId, Endpoint, SinkName};
 
-/// How long a link's word waits for the announcement.
-pub const PATIENCE_US: u64 = 50_000;
+/// How long a link's word waits for the announcement at most. Usually it is known much sooner that none
+/// will come: a replica writes its lines in order, so that a later line ends the waiting.
+pub const PATIENCE_US: u64 = 2_000_000;
 
 /// A session of a replica's process at one endpoint.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -42,6 +43,13 @@ pub struct Passage {
     pub session: Option<SessionKey>,
     /// Which way.
     pub direction: Direction,
+}
+
+impl Passage {
+    /// When the link read it: no earlier than it was announced.
+    fn read_us(&self) -> u64 {
+        self.at_us.saturating_sub(self.kept_us)
+    }
 }
 
 /// What a message carries.
@@ -76,12 +84,16 @@ struct Connection {
 #[derive(Default)]
 pub struct Correlator {
     announced: HashMap<SessionKey, Vec<Announced>>,
+    /// The stamp of the latest line of each process.
+    heard_us: HashMap<(String, u32), u64>,
     connections: HashMap<(String, Endpoint, u64), Connection>,
 }
 
 impl Correlator {
     /// A line of a replica. Call [`Correlator::due`] behind it: it may be what messages wait for.
     pub fn line(&mut self, replica: &str, incarnation: u32, at_us: u64, kind: &Kind) {
+        let heard_us = self.heard_us.entry((replica.to_owned(), incarnation)).or_default();
+        *heard_us = at_us.max(*heard_us);
         let key = |endpoint, session: &str| SessionKey {
             replica: replica.to_owned(),
             incarnation,
@@ -122,6 +134,7 @@ impl Correlator {
     /// A process is gone, and every message of its that will come has come.
     pub fn gone(&mut self, replica: &str, incarnation: u32) {
         self.announced.retain(|key, _| key.replica != replica || key.incarnation != incarnation);
+        self.heard_us.insert((replica.to_owned(), incarnation), u64::MAX);
         self.connections.retain(|(of, ..), connection| of != replica || !connection.waiting.is_empty());
     }
 
@@ -139,7 +152,10 @@ impl Correlator {
                         // More of a request whose reply has not begun.
                         let more = connection.latest.clone().filter(|_| !connection.answered);
                         let label = more.or_else(|| take_announced(&mut self.announced, passage));
-                        let may_come = passage.session.as_ref().is_none_or(|key| is_announced(&key.session));
+                        let may_come = passage.session.as_ref().is_none_or(|key| {
+                            let heard_us = self.heard_us.get(&(key.replica.clone(), key.incarnation));
+                            is_announced(&key.session) && heard_us.is_none_or(|heard_us| *heard_us <= passage.read_us())
+                        });
                         if label.is_none() && may_come && now_us < came_us.saturating_add(PATIENCE_US) {
                             break;
                         }
@@ -176,7 +192,7 @@ fn is_announced(session: &str) -> bool {
 /// The latest announcement of before the link read the message. One command at a time is under way on a
 /// session, so that older ones that are still here never came through and never will.
 fn take_announced(announced: &mut HashMap<SessionKey, Vec<Announced>>, passage: &Passage) -> Option<Label> {
-    let read_us = passage.at_us.saturating_sub(passage.kept_us);
+    let read_us = passage.read_us();
     let of_session = announced.get_mut(passage.session.as_ref()?)?;
     let place = of_session.iter().rposition(|announced| announced.at_us <= read_us)?;
     of_session.drain(..=place).next_back().map(|announced| announced.label)
@@ -266,7 +282,17 @@ mod tests {
         let mut correlator = Correlator::default();
         correlator.passed(110, passage(110, Direction::Request));
         correlator.line("A", 1, 115, &sent(1));
-        assert!(correlator.due(120).is_empty(), "the link passed it on before that was sent");
+        assert_eq!(commands(&correlator.due(120)), [None], "the link passed it on before that was sent");
+    }
+
+    #[test]
+    fn a_later_line_ends_the_waiting() {
+        let mut correlator = Correlator::default();
+        correlator.passed(110, passage(110, Direction::Request));
+        correlator.line("A", 1, 105, &Kind::Ready);
+        assert!(correlator.due(120).is_empty(), "the announcement may be the next line");
+        correlator.line("A", 1, 130, &Kind::Ready);
+        assert_eq!(commands(&correlator.due(130)), [None]);
     }
 
     #[test]

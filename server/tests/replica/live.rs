@@ -111,9 +111,11 @@ async fn a_replica_at_work_stays_small() {
     let mut a = stage.replica("A", &live("pg-lease")).await;
     slots(&mut a, 2).await;
     let status = std::fs::read_to_string(format!("/proc/{}/status", a.process.pid())).unwrap();
-    let resident = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).unwrap();
-    let kb: u64 = resident.trim().trim_end_matches(" kB").parse().unwrap();
-    assert!(kb < 25_000, "{kb} kB resident");
+    // Its own memory: how much of the program itself is resident depends on the build and on what else
+    // the machine does, and is shared by all replicas. `scripts/bench` measures the whole.
+    let own = status.lines().find_map(|line| line.strip_prefix("RssAnon:")).unwrap();
+    let kb: u64 = own.trim().trim_end_matches(" kB").parse().unwrap();
+    assert!(kb < 8_000, "{kb} kB of its own");
     stage.close().await;
 }
 

@@ -1,5 +1,9 @@
 //! Faults on links, aimed with gates: the message that waits is the one that was meant.
 
+use locks::action::{Action, Direction};
+use locks::event::Kind;
+use locks::machine::LockState;
+
 use super::{assert_held, run_text};
 
 #[tokio::test]
@@ -40,15 +44,14 @@ max = 1
     )
     .await;
     assert_held(&finished);
-    let kept = finished.events.iter().filter_map(|event| match &event.kind {
-        locks::event::Kind::LinkPassed { name: Some(name), kept_us, direction, .. }
-            if name == "acquire" && *direction == locks::action::Direction::Reply =>
-        {
-            Some(*kept_us)
-        }
-        _ => None,
-    });
-    assert!(kept.max().unwrap() > 1_000, "the link says how long it kept it");
+    let first = |is: &dyn Fn(&Kind) -> bool| finished.events.iter().find(|event| is(&event.kind)).unwrap().at_us;
+    let says_held = first(&|kind| matches!(kind, Kind::StoreSays { state: LockState::Held, .. }));
+    let let_go = first(&|kind| matches!(kind, Kind::StepBegan { action: Action::LetGo { .. }, .. }));
+    let passed = first(
+        &|kind| matches!(kind, Kind::LinkPassed { name: Some(name), direction: Direction::Reply, .. } if name == "acquire"),
+    );
+    let granted = first(&|kind| matches!(kind, Kind::Granted { .. }));
+    assert!(says_held < let_go && let_go < passed && passed < granted, "the answer waited at the link");
 }
 
 #[tokio::test]
