@@ -1,0 +1,102 @@
+//! How fast the lab is, on real stores and in a real browser: prints a Markdown table of figures beside
+//! their limits. A benchmark and never a test: a figure over its limit is shown, and fails nobody. Started
+//! by `scripts/bench`, which builds what it needs, bounds its time and clears up behind it.
+
+#[path = "lab/arena.rs"]
+mod arena;
+// The browser's own tests drive it too; the benchmark needs less of it.
+#[path = "../tests/browser/chrome.rs"]
+#[allow(dead_code)]
+mod chrome;
+#[path = "lab/figures.rs"]
+mod figures;
+#[path = "lab/link.rs"]
+mod link;
+#[path = "lab/memory.rs"]
+mod memory;
+#[path = "lab/on_screen.rs"]
+mod on_screen;
+#[path = "lab/pg_lease.rs"]
+mod pg_lease;
+#[path = "lab/serve.rs"]
+mod serve;
+#[path = "lab/table.rs"]
+mod table;
+#[path = "lab/visit.rs"]
+mod visit;
+#[path = "lab/warm_start.rs"]
+mod warm_start;
+#[path = "lab/wasm.rs"]
+mod wasm;
+
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::time::Duration;
+
+use server::lab::{Lab, LabConfig};
+use server::say;
+use tokio::time::timeout;
+
+use table::{Figure, Table};
+use visit::Visit;
+
+/// Why there is no figure.
+type Failure = Box<dyn std::error::Error>;
+
+/// No part may take longer; together less than two minutes.
+const START_LIMIT: Duration = Duration::from_secs(30);
+const STORES_LIMIT: Duration = Duration::from_secs(30);
+const BROWSER_LIMIT: Duration = Duration::from_secs(55);
+
+/// One thread, as a replica has: bare statements are then sent the way in which a driver sends its own.
+#[tokio::main(flavor = "current_thread")]
+async fn main() -> ExitCode {
+    let data = match serve::data_dir() {
+        Ok(data) => data,
+        Err(error) => {
+            say::error(format_args!("no folder for the lab's data: {error}"));
+            return ExitCode::FAILURE;
+        }
+    };
+    let mut table = Table::default();
+    table.add("warm start", timeout(START_LIMIT, warm_start::measure(data.path())).await);
+    table.add("stores", timeout(STORES_LIMIT, on_stores(data.path())).await);
+    table.add("browser", timeout(BROWSER_LIMIT, in_browser(data.path())).await);
+    table.add("wasm", Ok(wasm::measure()));
+    table.print();
+    if table.is_complete() { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+}
+
+/// The program under measurement.
+fn aegis() -> PathBuf {
+    PathBuf::from(env!("CARGO_BIN_EXE_aegis"))
+}
+
+/// What is measured in an arena of this process.
+async fn on_stores(data: &Path) -> Result<Vec<Figure>, Failure> {
+    let config =
+        LabConfig { data_dir: Some(data.to_owned()), aegis: Some(aegis()), cold: true, ..LabConfig::default() };
+    let lab = Lab::open(config).await?;
+    let measured = async {
+        let (made, arena) = arena::measure(&lab).await?;
+        let figures = async { Ok(vec![made, pg_lease::measure(&arena).await?, link::measure(&arena).await?]) }.await;
+        arena.close().await;
+        figures
+    };
+    let figures = measured.await;
+    lab.close().await;
+    figures
+}
+
+/// What is measured in a live session that somebody watches.
+async fn in_browser(data: &Path) -> Result<Vec<Figure>, Failure> {
+    let visit = Visit::open(data).await?;
+    let measured = async {
+        let mut figures = vec![on_screen::measure(&visit).await?];
+        figures.extend(memory::measure(&visit).await?);
+        Ok(figures)
+    };
+    let figures = measured.await;
+    visit.close().await?;
+    figures
+}

@@ -1,0 +1,84 @@
+//! The table, as the README keeps it: what, how much, the limit, and how it was measured. Above it the
+//! machine, because figures of another one say little.
+
+use std::fs;
+
+use server::say;
+use tokio::time::error::Elapsed;
+
+use crate::Failure;
+
+/// One row.
+pub struct Figure {
+    /// What was measured.
+    pub what: &'static str,
+    /// How much.
+    pub measured: String,
+    /// How much it may be; `None`: nobody judges it.
+    pub limit: Option<&'static str>,
+    /// It is more than that.
+    pub over: bool,
+    /// How, so that a reader can object.
+    pub how: String,
+}
+
+/// All rows, and what could not be measured.
+#[derive(Default)]
+pub struct Table {
+    figures: Vec<Figure>,
+    missing: Vec<String>,
+}
+
+impl Table {
+    /// Take what a part has measured.
+    pub fn add(&mut self, part: &str, measured: Result<Result<Vec<Figure>, Failure>, Elapsed>) {
+        match measured {
+            Ok(Ok(figures)) => self.figures.extend(figures),
+            Ok(Err(error)) => self.missing.push(format!("{part}: {error}")),
+            Err(_) => self.missing.push(format!("{part}: it took too long")),
+        }
+    }
+
+    /// Was everything measured?
+    pub fn is_complete(&self) -> bool {
+        self.missing.is_empty()
+    }
+
+    /// Print it.
+    pub fn print(&self) {
+        say::line(format_args!("Measured on {}.\n", machine()));
+        say::line("| what | measured | limit | how |\n|---|---|---|---|");
+        for Figure { what, measured, limit, over, how } in &self.figures {
+            let limit = limit.map_or_else(|| "–".to_owned(), |limit| format!("< {limit}"));
+            let measured = if *over { format!("**{measured}** (over)") } else { measured.clone() };
+            say::line(format_args!("| {what} | {measured} | {limit} | {how} |"));
+        }
+        for missing in &self.missing {
+            say::error(format_args!("not measured: {missing}"));
+        }
+    }
+}
+
+/// Cores, processor, operating system.
+fn machine() -> String {
+    let cores = std::thread::available_parallelism().map_or(1, usize::from);
+    let cores = if cores == 1 { "1 core".to_owned() } else { format!("{cores} cores") };
+    // Only Linux has these files; elsewhere the table goes without.
+    let processor = fs::read_to_string("/proc/cpuinfo").ok().and_then(|info| field(&info, "model name"));
+    let memory = fs::read_to_string("/proc/meminfo").ok().and_then(|info| field(&info, "MemTotal"));
+    let memory = memory.and_then(|kib| kib.trim_end_matches(" kB").parse::<u64>().ok());
+    let memory = memory.map(|kib| format!("{:.0} GB of memory", kib as f64 / 1e6));
+    let load = fs::read_to_string("/proc/loadavg").ok();
+    let load = load.and_then(|load| load.split(' ').next().map(|minute| format!("load {minute} when it ended")));
+    [Some(cores), processor, memory, Some(std::env::consts::OS.to_owned()), load]
+        .into_iter()
+        .flatten()
+        .collect::<Vec<_>>()
+        .join(", ")
+}
+
+/// The value behind a colon.
+fn field(info: &str, name: &str) -> Option<String> {
+    let line = info.lines().find(|line| line.starts_with(name))?;
+    Some(line.split_once(':')?.1.trim().to_owned())
+}
