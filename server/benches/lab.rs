@@ -29,13 +29,13 @@ mod warm_start;
 #[path = "lab/wasm.rs"]
 mod wasm;
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Duration;
 
 use server::lab::{Lab, LabConfig};
 use server::say;
-use tokio::time::timeout;
+use tokio::task::LocalSet;
 
 use table::{Figure, Table};
 use visit::Visit;
@@ -58,11 +58,14 @@ async fn main() -> ExitCode {
             return ExitCode::FAILURE;
         }
     };
-    let mut table = Table::default();
-    table.add("warm start", timeout(START_LIMIT, warm_start::measure(data.path())).await);
-    table.add("stores", timeout(STORES_LIMIT, on_stores(data.path())).await);
-    table.add("browser", timeout(BROWSER_LIMIT, in_browser(data.path())).await);
-    table.add("wasm", Ok(wasm::measure()));
+    let (path, mut table) = (data.path().to_owned(), Table::default());
+    let parts = async {
+        table.add("warm start", START_LIMIT, warm_start::measure(path.clone())).await;
+        table.add("stores", STORES_LIMIT, on_stores(path.clone())).await;
+        table.add("browser", BROWSER_LIMIT, in_browser(path)).await;
+        table.add("wasm", START_LIMIT, wasm::measure()).await;
+    };
+    LocalSet::new().run_until(parts).await;
     table.print();
     if table.is_complete() { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }
@@ -73,9 +76,8 @@ fn aegis() -> PathBuf {
 }
 
 /// What is measured in an arena of this process.
-async fn on_stores(data: &Path) -> Result<Vec<Figure>, Failure> {
-    let config =
-        LabConfig { data_dir: Some(data.to_owned()), aegis: Some(aegis()), cold: true, ..LabConfig::default() };
+async fn on_stores(data: PathBuf) -> Result<Vec<Figure>, Failure> {
+    let config = LabConfig { data_dir: Some(data), aegis: Some(aegis()), cold: true, ..LabConfig::default() };
     let lab = Lab::open(config).await?;
     let measured = async {
         let (made, arena) = arena::measure(&lab).await?;
@@ -89,8 +91,8 @@ async fn on_stores(data: &Path) -> Result<Vec<Figure>, Failure> {
 }
 
 /// What is measured in a live session that somebody watches.
-async fn in_browser(data: &Path) -> Result<Vec<Figure>, Failure> {
-    let visit = Visit::open(data).await?;
+async fn in_browser(data: PathBuf) -> Result<Vec<Figure>, Failure> {
+    let visit = Visit::open(&data).await?;
     let measured = async {
         let mut figures = vec![on_screen::measure(&visit).await?];
         figures.extend(memory::measure(&visit).await?);

@@ -61,7 +61,7 @@ pub async fn measure(visit: &Visit) -> Result<Figure, Failure> {
         how: format!(
             "from the store event's own time to the end of the frame that shows it (its layout and paint \
              included, the compositor not), on `/lab` in headless Chromium; {} events in {} s of three replicas \
-             under `pg-lease`, median {}, longest {}, clocks known to ± {}",
+             under `pg-lease`, three schedules each second; median {}, longest {}, clocks known to ± {}",
             took.count(),
             WATCHED.as_secs(),
             milliseconds(took.median()),

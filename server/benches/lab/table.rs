@@ -2,9 +2,11 @@
 //! machine, because figures of another one say little.
 
 use std::fs;
+use std::time::Duration;
 
 use server::say;
-use tokio::time::error::Elapsed;
+use tokio::task::spawn_local;
+use tokio::time::timeout;
 
 use crate::Failure;
 
@@ -30,12 +32,18 @@ pub struct Table {
 }
 
 impl Table {
-    /// Take what a part has measured.
-    pub fn add(&mut self, part: &str, measured: Result<Result<Vec<Figure>, Failure>, Elapsed>) {
-        match measured {
-            Ok(Ok(figures)) => self.figures.extend(figures),
-            Ok(Err(error)) => self.missing.push(format!("{part}: {error}")),
-            Err(_) => self.missing.push(format!("{part}: it took too long")),
+    /// Take what a part measures. One that fails or panics takes no other with it.
+    pub async fn add(
+        &mut self,
+        part: &str,
+        limit: Duration,
+        measuring: impl Future<Output = Result<Vec<Figure>, Failure>> + 'static,
+    ) {
+        match spawn_local(timeout(limit, measuring)).await {
+            Ok(Ok(Ok(figures))) => self.figures.extend(figures),
+            Ok(Ok(Err(error))) => self.missing.push(format!("{part}: {error}")),
+            Ok(Err(_)) => self.missing.push(format!("{part}: not within {limit:?}")),
+            Err(panicked) => self.missing.push(format!("{part}: {panicked}")),
         }
     }
 

@@ -1,5 +1,5 @@
 //! A live session in a real page: a lab that serves, a headless Chromium on `/lab`, and three replicas under
-//! `pg-lease` as a learner would have them after one click.
+//! `pg-lease` whose three schedules fire each second, which is as often as they can.
 
 use std::path::Path;
 use std::time::Duration;
@@ -38,7 +38,7 @@ impl Visit {
         let run = run.as_str().and_then(|href| href.split('/').nth(3)).ok_or("the page names no run")?.to_owned();
         chrome.script("document.getElementById('tab-wire').click()").await;
         let visit = Visit { serve, chrome, run };
-        visit.act(r#"{"set":{"strategy":"pg-lease"}}"#).await?;
+        visit.act(r#"{"set":{"strategy":"pg-lease","every_s":1}}"#).await?;
         Ok(visit)
     }
 

@@ -1,6 +1,6 @@
 //! How long a learner waits for the first page, once the lab has been started there before.
 
-use std::path::Path;
+use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use crate::Failure;
@@ -11,13 +11,13 @@ use crate::table::Figure;
 const STARTS: usize = 5;
 const LIMIT: Duration = Duration::from_secs(1);
 
-pub async fn measure(data: &Path) -> Result<Vec<Figure>, Failure> {
+pub async fn measure(data: PathBuf) -> Result<Vec<Figure>, Failure> {
     // Makes the template and the control plane, which later starts find.
-    Serve::start(data).await?.end().await?;
+    Serve::start(&data).await?.end().await?;
     let mut starts = Many::default();
     for _ in 0..STARTS {
         let began = Instant::now();
-        let serve = Serve::start(data).await?;
+        let serve = Serve::start(&data).await?;
         serve.get("/").await?;
         starts.push(began.elapsed());
         serve.end().await?;
