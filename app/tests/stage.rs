@@ -2,6 +2,9 @@
 
 mod sample;
 
+use locks::machine::{Outcome, TaskState};
+use locks::setup::Setup;
+
 use app::stage::Stage;
 use app::stage::reel::Reel;
 use app::stage::replica::Process;
@@ -91,6 +94,18 @@ fn a_rejected_effect_is_no_harm() {
     assert_eq!(caption(&stage, SETTLE, now).chip, None);
     let effects = &figures(&stage)[1];
     assert_eq!((effects.value.as_str(), effects.harm), ("1", false), "counted since the strategy was changed");
+}
+
+#[test]
+fn a_slot_that_is_skipped_because_the_one_before_still_runs_hides_nothing() {
+    let mut log = Log::new(Setup { strategy: "pg-lease".into(), ..Setup::live() });
+    let inside = log.due(100.0, "A", SETTLE);
+    log.acquire(110.0, &inside, Some(1));
+    log.enter(120.0, &inside, Some(1));
+    let skipped = log.due(5100.0, "A", SETTLE);
+    log.finish(5101.0, &skipped, TaskState::Due, Outcome::Skipped, "previous slot still running");
+    let c = card_of(&log, "A");
+    assert_eq!((c.state, c.believes.value.as_str()), ("Running", "holds epoch 1"));
 }
 
 #[test]

@@ -38,7 +38,7 @@ fn List(runs: Vec<RunLine>) -> impl IntoView {
         <main id="main" class="plain">
             <h1>"Runs"</h1>
             <Show when=move || empty>
-                <p class="ink2">"No run is stored yet. A run is stored when its lab is closed, or by "<code>"aegis run"</code>"."</p>
+                <p class="ink2">"No run is stored yet. A lab is stored a minute after its last page was closed."</p>
                 <p>
                     <a class="btn btn-main" href="/lab" rel="external">
                         "Open the lab"

@@ -34,7 +34,7 @@ pub(crate) fn Notices() -> impl IntoView {
             (play.stream.get() == Stream::Lost)
                 .then(|| {
                     let title = "The stream to the lab was lost".to_owned();
-                    message(title, "Trying again. The run goes on meanwhile; nothing is missed.".to_owned(), None)
+                    message(title, "Trying again. If the lab still runs, what happens meanwhile is fetched then; nothing is missed.".to_owned(), None)
                 })
         }}
         {move || {
@@ -45,7 +45,7 @@ pub(crate) fn Notices() -> impl IntoView {
                 .map(|why| {
                     let title = match why {
                         EndReason::Segment => "This run is full and goes on in a new one",
-                        _ => "This run was ended because nobody watched",
+                        _ => "This run was closed",
                     };
                     view! {
                         <div class="msg-b wide">

@@ -245,8 +245,16 @@ impl Stage {
             Kind::SlotDue { attempt, slot, lock, .. } => {
                 self.slot(event, slot);
                 let replica = self.replicas.entry(name.to_owned()).or_default();
-                let new = Attempt::new(attempt.clone(), slot.clone(), lock.clone(), at);
-                replica.attempts.insert(slot.schedule.clone(), new);
+                // A slot that comes due while the one before still runs is skipped at once: what the replica
+                // is busy with stays in view.
+                let busy = replica
+                    .attempts
+                    .get(&slot.schedule)
+                    .is_some_and(|old| old.outcome.is_none() && old.id.incarnation == attempt.incarnation);
+                if !busy {
+                    let new = Attempt::new(attempt.clone(), slot.clone(), lock.clone(), at);
+                    replica.attempts.insert(slot.schedule.clone(), new);
+                }
             }
             Kind::Task { attempt, to, .. } => {
                 if let Some(attempt) = self.attempt(attempt) {

@@ -142,7 +142,7 @@ impl Wire {
         if let Kind::LinkPassed { command: Some(command), attempt: Some(attempt), kept_us, .. } = &event.kind {
             let found = |row: &&mut WireRow| row.command == Some(*command) && row.attempt.as_ref() == Some(attempt);
             if let Some(row) = self.rows.iter_mut().rev().find(found) {
-                row.kept_us += kept_us;
+                row.kept_us = row.kept_us.saturating_add(*kept_us);
             }
         }
     }

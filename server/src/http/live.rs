@@ -50,8 +50,21 @@ async fn act(
     let live =
         app.sessions.get(&id).filter(|live| live.owner() == learner.0).ok_or(ApiError::NotFound("live session"))?;
     let action = Action::read_json(&body).map_err(|problem| ApiError::Bad(problem.to_string()))?;
+    if let Some(why) = only_in_files(&action) {
+        return Err(ApiError::Bad(why.to_owned()));
+    }
     let step = live.act(action).await?;
     Ok((StatusCode::ACCEPTED, Json(json!({ "step": step }))))
+}
+
+/// Actions of scripts that a visitor of the page must not have: they put statements to the stores with the
+/// lab's own rights, or make the session wait.
+fn only_in_files(action: &Action) -> Option<&'static str> {
+    match action {
+        Action::Assert(_) => Some("`assert` is for scenario files; a live session shows what the stores say."),
+        Action::Wait(_) => Some("`wait` is for scenario files; a live session keeps the time between its actions."),
+        _ => None,
+    }
 }
 
 impl From<ActError> for ApiError {

@@ -64,7 +64,12 @@ fn refusal(names: &Names, method: &Method, uri: &Uri, headers: &HeaderMap) -> Op
     // Browsers that say where a request comes from are believed when it changes something.
     let site = headers.get("sec-fetch-site").and_then(|value| value.to_str().ok());
     let changes = !matches!(*method, Method::GET | Method::HEAD | Method::OPTIONS);
-    if changes && !matches!(site, None | Some("same-origin" | "none")) {
+    let ours = matches!(site, None | Some("same-origin" | "none"));
+    // A link may lead here from anywhere; what a page loads by itself, such as an image, may not: each
+    // visit of the lab starts processes.
+    let follows_link = headers.get("sec-fetch-mode").is_some_and(|mode| mode == "navigate")
+        && headers.get("sec-fetch-dest").is_some_and(|dest| dest == "document");
+    if !ours && (changes || !follows_link) {
         return Some("The request comes from another site's page.");
     }
     None
@@ -112,6 +117,14 @@ mod tests {
         assert!(asked(Method::POST, &[host, ("sec-fetch-site", "cross-site")]).is_some());
         assert!(asked(Method::GET, &[host, ("origin", "http://evil.example")]).is_some());
         assert_eq!(asked(Method::POST, &[host]), None, "curl says nothing");
-        assert_eq!(asked(Method::GET, &[host, ("sec-fetch-site", "cross-site")]), None, "a link may lead here");
+        let from = |mode, dest| {
+            asked(
+                Method::GET,
+                &[host, ("sec-fetch-site", "cross-site"), ("sec-fetch-mode", mode), ("sec-fetch-dest", dest)],
+            )
+        };
+        assert_eq!(from("navigate", "document"), None, "a link may lead here");
+        assert!(from("no-cors", "image").is_some(), "an image may not");
+        assert!(from("navigate", "iframe").is_some(), "a frame may not");
     }
 }

@@ -17,8 +17,8 @@ use serde_json::{Value, json};
 use super::App;
 use super::learner::Learner;
 use super::problem::ApiError;
-use crate::run::export::Export;
-use crate::run::log::Log;
+use crate::run::export::{Export, ImportError};
+use crate::run::log::{Log, new_run_id};
 use crate::run::script;
 
 /// Most events of one page.
@@ -86,12 +86,17 @@ async fn export(
 ) -> Result<impl IntoResponse, ApiError> {
     let events = readable(&app, &id, &learner).await?.after(0);
     let json = Export::new(script::of_log(&events), events).to_json().map_err(ApiError::lab)?;
-    let name = format!("attachment; filename=\"aegis-{}.json\"", &id[..id.len().min(8)]);
+    let name = format!("attachment; filename=\"aegis-{}.json\"", id.get(..8).unwrap_or("run"));
     Ok(([(header::CONTENT_TYPE, "application/json".to_owned()), (header::CONTENT_DISPOSITION, name)], json))
 }
 
+fn bad(error: ImportError) -> ApiError {
+    ApiError::Bad(error.to_string())
+}
+
 async fn import(State(app): State<App>, learner: Learner, body: Bytes) -> Result<(StatusCode, Json<Value>), ApiError> {
-    let export = Export::read(&body).map_err(|error| ApiError::Bad(error.to_string()))?;
-    let id = app.shelf.save(Some(&learner.0), &export.events).await?;
+    // Under an identity of its own: what it says of itself may be another run's, even one that goes on.
+    let events = Export::read(&body).and_then(|export| export.anew(new_run_id())).map_err(bad)?;
+    let id = app.shelf.save(Some(&learner.0), &events).await?;
     Ok((StatusCode::CREATED, Json(json!({ "run": id }))))
 }

@@ -8,8 +8,15 @@ use locks::judge::{Judge, Verdict};
 use locks::scenario::Scenario;
 use serde::{Deserialize, Serialize};
 
+use super::log::RunId;
+
 /// The form that is written, and the only one that is read.
 pub const FORMAT: &str = "aegis-run/1";
+
+/// Highest stamp that is believed: more than a century of a machine's uptime.
+const MOST_US: u64 = 1 << 52;
+/// Latest beginning that is believed, in milliseconds since the Unix epoch: the year 9999.
+const MOST_WALL_MS: i64 = 253_402_300_799_000;
 
 /// See the module.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -66,8 +73,29 @@ impl Export {
         if !export.events.last().is_some_and(|event| matches!(event.kind, Kind::Ended { .. })) {
             return Err(ImportError::Log("it does not end with `ended`"));
         }
+        if export.events.iter().any(|event| event.at_us > MOST_US || event.until_us.is_some_and(|us| us > MOST_US)) {
+            return Err(ImportError::Log("it has stamps that no clock shows"));
+        }
         export.verdict = judged(&export.events);
         Ok(export)
+    }
+
+    /// Its events as those of a run of that identity.
+    pub fn anew(self, id: RunId) -> Result<Vec<Arc<Event>>, ImportError> {
+        let mut events = self.events;
+        let first = events.first_mut().ok_or(ImportError::Log("it is empty"))?;
+        let first = Arc::make_mut(first);
+        let Kind::Began { run, wall_ms, title, name, .. } = &mut first.kind else {
+            return Err(ImportError::Log("it does not begin with `began`"));
+        };
+        if !(0..MOST_WALL_MS).contains(wall_ms) {
+            return Err(ImportError::Log("it began at a time that no calendar has"));
+        }
+        if title.contains('\0') || name.contains('\0') {
+            return Err(ImportError::Log("its title or name has characters that cannot be shown"));
+        }
+        *run = id;
+        Ok(events)
     }
 }
 

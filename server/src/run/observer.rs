@@ -148,7 +148,11 @@ impl Observer {
             "with asserted as ({statement}) \
              select value from asserted, lateral json_each(row_to_json(asserted)) limit 1"
         );
-        let fetch = sqlx::query_scalar::<_, Option<Value>>(AssertSqlSafe(whole)).fetch_optional(&self.pool);
+        let fetch = async {
+            let mut transaction = self.pool.begin().await?;
+            sqlx::query("set transaction read only").execute(&mut *transaction).await?;
+            sqlx::query_scalar::<_, Option<Value>>(AssertSqlSafe(whole)).fetch_optional(&mut *transaction).await
+        };
         match timeout(READ_LIMIT, fetch).await {
             Ok(Ok(value)) => Ok(value.flatten().unwrap_or(Value::Null)),
             Ok(Err(error)) => Err(ActError::BadValue(format!("{statement:?}: {error}"))),

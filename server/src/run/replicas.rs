@@ -40,6 +40,9 @@ pub struct Replicas {
     board: Arc<Board>,
     traffic: Arc<Traffic>,
     all: Mutex<BTreeMap<String, Handle>>,
+    /// The latest incarnation of every name that there ever was: one that is removed and added again goes on
+    /// counting, so that no two attempts of a run have one name.
+    incarnations: Mutex<BTreeMap<String, u32>>,
 }
 
 #[derive(Clone)]
@@ -62,13 +65,13 @@ impl Replicas {
         board: Arc<Board>,
         traffic: Arc<Traffic>,
     ) -> Replicas {
-        Replicas { arena, links, recorder, board, traffic, all: Mutex::default() }
+        Replicas { arena, links, recorder, board, traffic, all: Mutex::default(), incarnations: Mutex::default() }
     }
 
     /// Start a process of that name, the next incarnation; returns when it is ready. One that is cut or held
     /// from Postgres cannot become ready and is not waited for.
     pub async fn start(&self, name: &str, setup: &Setup) -> Result<(), ActError> {
-        let incarnation = self.lock().get(name).map_or(1, |old| old.incarnation + 1);
+        let incarnation = self.next_incarnation(name);
         let ports = self.links.add(name).map_err(ActError::lab)?;
         let spawned = self.arena.spawn_replica(name, incarnation).await.map_err(ActError::lab)?;
         self.note(name, &spawned.process, incarnation, ProcessState::Started);
@@ -99,6 +102,13 @@ impl Replicas {
         });
         self.lock().insert(name.to_owned(), Handle { incarnation, process: spawned.process, say, ending, over });
         if self.reaches_postgres(name) { self.ready(name).await } else { Ok(()) }
+    }
+
+    fn next_incarnation(&self, name: &str) -> u32 {
+        let mut all = self.incarnations.lock().unwrap_or_else(PoisonError::into_inner);
+        let incarnation = all.entry(name.to_owned()).or_default();
+        *incarnation += 1;
+        *incarnation
     }
 
     async fn ready(&self, name: &str) -> Result<(), ActError> {

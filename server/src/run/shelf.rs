@@ -60,6 +60,9 @@ impl Shelf {
 
     /// The log of a stored run.
     pub async fn log(&self, id: &str) -> Result<Arc<Log>, ShelfError> {
+        if id.len() != 32 || !id.bytes().all(|byte| byte.is_ascii_hexdigit()) {
+            return Err(ShelfError::NotFound);
+        }
         let text = self.lab.control().await?.load_log(id).await?.ok_or(ShelfError::NotFound)?;
         let events: Result<Vec<Event>, _> = text.lines().map(serde_json::from_str).collect();
         Ok(Arc::new(Log::of(events.map_err(|error| ShelfError::Broken(error.to_string()))?)))

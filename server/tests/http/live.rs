@@ -87,6 +87,8 @@ fn actions_are_steps_of_the_scenario_and_refusals_say_why() {
         ("{\"set\":{\"strategy\":\"pg-leese\"}}", 422, "pg-lease"),
         ("{\"set\":{\"lease_ms\":0}}", 422, "lease"),
         ("{\"elapse\":{\"ms\":5}}", 422, "not supported yet"),
+        ("{\"assert\":{\"sql\":\"select 1\",\"is\":1}}", 422, "scenario files"),
+        ("{\"wait\":{\"ms\":60000}}", 422, "scenario files"),
         ("{\"dance\":\"A\"}", 422, "dance"),
         ("[]", 422, ""),
     ];
@@ -117,4 +119,39 @@ fn a_session_is_its_learners_alone() {
         assert_eq!(stranger.ask("GET", what, "").status, 404, "{what}");
     }
     assert_eq!(learner.ask("GET", "log", "").status, 200);
+}
+
+#[test]
+fn an_imported_run_never_takes_the_place_of_another() {
+    let lab = Served::start();
+    let learner = Learner::new(&lab);
+    learner.stream_until("?after=0", "", "effect_settled");
+    let mut file: Value = serde_json::from_str(&learner.ask("GET", "export", "").body).unwrap();
+    let events = file["events"].as_array_mut().unwrap();
+    let (seq, at_us) = (events.len() + 1, events.last().unwrap()["at_us"].clone());
+    events.push(serde_json::json!({ "seq": seq, "at_us": at_us, "source": "runner", "kind": "ended", "why": "done" }));
+    let headers = [("Host", &*learner.host), ("Cookie", &learner.cookie), ("Content-Type", "application/json")];
+    let import = |file: &Value| lab.ask("POST", "/api/runs/import", &headers, &file.to_string());
+
+    let imported = import(&file);
+    assert_eq!(imported.status, 201, "{}", imported.body);
+    let id = serde_json::from_str::<Value>(&imported.body).unwrap()["run"].as_str().unwrap().to_owned();
+    assert_ne!(id, learner.run, "the live run keeps its own identity");
+    let page = lab.ask("GET", &format!("/runs/{id}"), &headers, "");
+    assert_eq!(page.status, 200);
+    assert!(page.body.contains("</html>"));
+
+    let forged = |path: &str, value: Value| {
+        let mut file = file.clone();
+        *file.pointer_mut(path).unwrap() = value;
+        import(&file)
+    };
+    for (path, value) in [
+        ("/events/0/wall_ms", serde_json::json!(i64::MAX)),
+        ("/events/1/at_us", serde_json::json!(u64::MAX)),
+        ("/events/0/title", serde_json::json!("\u{0}")),
+    ] {
+        let refused = forged(path, value);
+        assert_eq!(refused.status, 422, "{path}: {}", refused.body);
+    }
 }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use locks::action::{Action, Fire};
-use locks::event::{EndReason, Kind};
+use locks::event::{EndReason, Kind, ProcessName, ProcessState};
 use locks::scenario::Scenario;
 use locks::setup::{Setup, SetupChange};
 use server::lab::Lab;
@@ -148,6 +148,14 @@ async fn replicas_come_and_go_and_the_cadence_changes() {
     live.act(Action::Add(vec!["D".to_owned()])).await.unwrap();
     live.act(Action::Remove(vec!["A".to_owned()])).await.unwrap();
     assert_eq!(live.setup().replicas, ["B", "C", "D"]);
+    // Another process of a name that there was: its attempts must not be taken for those of the first.
+    live.act(Action::Remove(vec!["D".to_owned()])).await.unwrap();
+    live.act(Action::Add(vec!["D".to_owned()])).await.unwrap();
+    logged(&log, "the second D", |kind| {
+        let Kind::Process { process: ProcessName::Replica(name), incarnation, state, .. } = kind else { return false };
+        name == "D" && *incarnation == 2 && *state == ProcessState::Started
+    })
+    .await;
     logged(
         &log,
         "timer of D",

@@ -18,7 +18,7 @@ pub(super) fn Sheets() -> impl IntoView {
     view! {
         <div class="rk">{move || sheets.get().into_iter().map(sheet).collect_view()}</div>
         <p class="foot">
-            "A row that the event under the playhead wrote is tinted. Nothing here is derived: every value was read from the store."
+            "The newest rows of each table. One that the event under the playhead wrote is tinted. Nothing here is derived: every value was read from the store."
         </p>
     }
     .into_any()

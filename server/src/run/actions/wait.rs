@@ -26,8 +26,13 @@ async fn lock(rig: &Rig, states: &[LockState], limit_ms: u64) -> Result<(), ActE
     let setup = rig.state().setup.clone();
     let (info, _) = strategy::find(&setup.strategy).map_err(|error| ActError::BadValue(error.to_string()))?;
     if !info.has_lease && states.contains(&LockState::Expired) {
-        // Nothing expires here; the time that a lease would have taken passes all the same.
-        sleep(Duration::from_millis(setup.lease_ms)).await;
+        // Nothing expires here; the time that the lease would have taken passes all the same: that of whom the
+        // latest slot was given to.
+        let leases = rig.board.look(|standing| {
+            let replicas = standing.replicas.iter().filter(|(_, replica)| replica.has_next());
+            replicas.map(|(name, _)| setup.of_replica(name).lease_ms).max()
+        });
+        sleep(Duration::from_millis(leases.unwrap_or(setup.lease_ms).min(limit_ms))).await;
         return Ok(());
     }
     let lock = rig.board.look(|standing| standing.latest_lock.clone()).ok_or(ActError::NothingFired)?;

@@ -53,7 +53,7 @@ impl Pen<'_> {
             let text = match (stop.dead, stop.span.1) {
                 (true, _) => "dead (SIGKILL)".to_owned(),
                 (false, None) => "stopped (SIGSTOP)".to_owned(),
-                (false, Some(until)) => format!("stopped {}", words::ms(until - stop.span.0)),
+                (false, Some(until)) => format!("stopped {}", words::ms(until.saturating_sub(stop.span.0))),
             };
             let room = width(&text) * 0.92 + 10.0;
             if open || w > room + 24.0 {
