@@ -1,0 +1,57 @@
+//! Faults as the log names them: real disturbances that last from one event to another.
+
+use serde::{Deserialize, Serialize};
+
+use super::ProcessName;
+use crate::action::Direction;
+use crate::ids::Endpoint;
+
+/// A fault, as the log names it.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case", tag = "fault_kind")]
+pub enum Fault {
+    /// A process is stopped.
+    Pause {
+        /// Which.
+        process: ProcessName,
+    },
+    /// A process was killed; the fault ends with its next start.
+    Kill {
+        /// Which.
+        process: ProcessName,
+    },
+    /// A link is cut.
+    Cut {
+        /// Whose.
+        replica: String,
+        /// Where it leads.
+        endpoint: Endpoint,
+    },
+    /// A link is slow.
+    Delay {
+        /// Whose.
+        replica: String,
+        /// Where it leads.
+        endpoint: Endpoint,
+        /// By how much, in milliseconds.
+        ms: u64,
+        /// Most that a random part adds, in milliseconds.
+        jitter_ms: u64,
+    },
+    /// A link holds messages of one direction.
+    Hold {
+        /// Whose.
+        replica: String,
+        /// Where it leads.
+        endpoint: Endpoint,
+        /// Which way.
+        direction: Direction,
+    },
+    /// A replica's wall clock is shifted.
+    Clock {
+        /// Whose.
+        replica: String,
+        /// By how much, in milliseconds.
+        shift_ms: i64,
+    },
+}

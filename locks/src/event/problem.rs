@@ -1,0 +1,24 @@
+//! What did not work: in words for the reader, and whose fault it is.
+
+use serde::{Deserialize, Serialize};
+
+/// Whose fault it is that something did not work.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Whose {
+    /// Who wrote the scenario or clicked.
+    Yours,
+    /// The lab's.
+    Lab,
+    /// A fault that was injected.
+    Fault,
+}
+
+/// Something that did not work: what, whose fault, what to do.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Problem {
+    /// Whose fault.
+    pub whose: Whose,
+    /// What happened and what to do, in words.
+    pub text: String,
+}
