@@ -23,6 +23,11 @@ pub enum Guard {
 impl Guard {
     /// All guards, in the order of the ladder that the lesson climbs.
     pub const LADDER: [Guard; 3] = [Guard::MaxSeen, Guard::CurrentEpoch, Guard::UniqueSlot];
+
+    /// Does it look at epochs?
+    pub fn needs_epoch(self) -> bool {
+        matches!(self, Guard::MaxSeen | Guard::CurrentEpoch)
+    }
 }
 
 impl fmt::Display for Guard {

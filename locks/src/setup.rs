@@ -242,6 +242,11 @@ impl Setup {
         setup
     }
 
+    /// Does any guard look at epochs?
+    pub fn needs_epochs(&self) -> bool {
+        self.guard.iter().any(|guard| guard.needs_epoch())
+    }
+
     /// The host name that a replica goes by: its own, or its replica name.
     pub fn host_of(&self, name: &str) -> String {
         self.replica.get(name).and_then(|own| own.host.clone()).unwrap_or_else(|| name.to_owned())

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::ids::{CommandId, Endpoint};
+use crate::ids::{CommandId, Endpoint, LockName};
 
 /// A command of a strategy, as sent.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -40,6 +40,14 @@ pub enum Param {
     /// The sending replica's wall clock at the time of sending; the driver binds it as `timestamptz` and
     /// logs it as `Time`.
     WallClock,
+    /// The Redis key of that lock; the driver puts the arena's prefix before [`Param::KEY`] and the name, and
+    /// logs it as `Text`.
+    Key(LockName),
+}
+
+impl Param {
+    /// What stands before a lock's name in its Redis key, behind the arena's prefix.
+    pub const KEY: &'static str = "lock:";
 }
 
 /// What became of a command.

@@ -21,7 +21,8 @@ pub struct SessionSpec {
     pub session: Session,
     /// Where it leads.
     pub to: Endpoint,
-    /// Texts of all commands that it will ever carry: SQL to prepare, Lua to load.
+    /// Texts of all commands that it will ever carry and that are made ready first: SQL to prepare, Lua to
+    /// load. Plain Redis commands need nothing.
     pub prepare: Vec<&'static str>,
 }
 
@@ -53,11 +54,24 @@ pub trait Op: Clone + Eq + Hash + Debug + Send + 'static {
     fn apply(&self, store: &mut Self::Store, store_now: At) -> Reply;
 }
 
+/// How a command's text is to be read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Language {
+    /// A statement with places `$1`, `$2` and so on.
+    Sql,
+    /// The words of a Redis command, parted by blanks; a word may be a place: `SET $1 $2 NX PX $3`.
+    Redis,
+    /// A script for Redis: the first parameter is `KEYS[1]`, the others are `ARGV`.
+    Lua,
+}
+
 /// What goes over the wire.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Wire {
     /// The command's name: `acquire`, `renew`, `release` and so on; gives the gate `send:<name>`.
     pub name: &'static str,
+    /// How the text is to be read.
+    pub language: Language,
     /// SQL, a Redis command's words, or a Lua script.
     pub text: &'static str,
     /// Its parameters.

@@ -25,7 +25,7 @@ use crate::setup::StrategyName;
 mod contract;
 #[cfg(feature = "strategies")]
 pub use contract::{
-    EffectAnswer, Input, Op, Output, Param, Reply, Session, SessionSpec, Strategy, Visitor, Wire, WorkEnd,
+    EffectAnswer, Input, Language, Op, Output, Param, Reply, Session, SessionSpec, Strategy, Visitor, Wire, WorkEnd,
 };
 
 /// What a lock is about.
@@ -48,6 +48,35 @@ impl LockScope {
             LockScope::Election => "leader".to_owned(),
         }
     }
+}
+
+/// Where a strategy's lock stands in the stores: what the observer reads and pages point at.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum LockAt {
+    /// Nowhere: there is no lock.
+    Nowhere,
+    /// A row of table `locks`, by the lock's name.
+    LocksRow,
+    /// A Redis key, by [`Param::KEY`](crate::event::Param::KEY) and the lock's name, on the nodes 1 to
+    /// `nodes`. It is held where one token stands on `quorum` of them.
+    Keys {
+        /// How many nodes.
+        nodes: u8,
+        /// On how many of them a token must stand.
+        quorum: u8,
+    },
+}
+
+/// Where a grant's epoch comes from. All stand in table `lock_epochs`, once granted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Epochs {
+    /// There is none.
+    None,
+    /// The granting statement raises it.
+    Granted,
+    /// Minted from a sequence in Postgres before each try and published after the grant, but only where a
+    /// guard of the set-up asks for epochs.
+    Minted,
 }
 
 /// A variant of a strategy, one small named difference in the same state machine.
@@ -79,9 +108,11 @@ pub struct Info {
     pub scope: LockScope,
     /// Does a grant end by time?
     pub has_lease: bool,
-    /// Do its grants carry epochs?
-    pub has_epoch: bool,
-    /// The stores that it uses.
+    /// Do its grants carry epochs, and whose?
+    pub epochs: Epochs,
+    /// Where its lock stands.
+    pub lock_at: LockAt,
+    /// The stores that it uses whatever the guards are.
     pub uses: &'static [Endpoint],
     /// Its machine: from, on, to.
     pub transitions: &'static [(&'static str, &'static str, &'static str)],

@@ -1,6 +1,6 @@
 //! `none`: no coordination, the baseline that collides. Every replica that has the slot runs it.
 
-use super::{Info, LockScope};
+use super::{Epochs, Info, LockAt, LockScope};
 
 /// The strategy's name.
 pub(super) const NAME: &str = "none";
@@ -12,7 +12,8 @@ pub(super) const INFO: Info = Info {
     mutants: &[],
     scope: LockScope::Schedule,
     has_lease: false,
-    has_epoch: false,
+    epochs: Epochs::None,
+    lock_at: LockAt::Nowhere,
     uses: &[],
     transitions: &[
         ("idle", "slot due", "entering"),

@@ -3,7 +3,7 @@
 //!
 //! A row whose token is null was given back (free); one whose token stands beyond its time has expired.
 
-use super::{Commands, Info, LockScope, Mutant};
+use super::{Commands, Epochs, Info, LockAt, LockScope, Mutant};
 use crate::ids::Endpoint;
 
 /// The strategy's name.
@@ -133,7 +133,8 @@ pub(super) const INFO: Info = Info {
     ],
     scope: LockScope::Schedule,
     has_lease: true,
-    has_epoch: true,
+    epochs: Epochs::Granted,
+    lock_at: LockAt::LocksRow,
     uses: &[Endpoint::Postgres],
     transitions: super::lease::TRANSITIONS,
     commands: COMMANDS,
@@ -152,7 +153,7 @@ mod machine {
     use crate::ids::{At, AttemptId, LockName, Token};
     use crate::setup::{Clock, Setup};
     use crate::strategy::lease::{Asked, Hold, Lease, Machine};
-    use crate::strategy::{Op, Param, Reply, Wire};
+    use crate::strategy::{Language, Op, Param, Reply, Wire};
 
     // Mutants of owners and tokens under the replica's clock.
     const OR_SAME_TOKEN_REPLICA: &str = acquire!(now: "$5::timestamptz", or: "\n      or held.token = excluded.token");
@@ -352,7 +353,7 @@ mod machine {
                 Verb::Release => "release",
             };
             params.extend(self.replica_clock.map(|_| Param::WallClock));
-            Wire { name, text: self.text, params }
+            Wire { name, language: Language::Sql, text: self.text, params }
         }
 
         fn apply(&self, store: &mut Store, store_now: At) -> Reply {

@@ -90,6 +90,7 @@ impl Replica {
                 incarnation: 1,
                 setup: Box::new(setup),
                 ports: links.add("A")?,
+                redis: arena.redis_login(),
                 postgres: arena.postgres_login(),
             })
             .await?;

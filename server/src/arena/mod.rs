@@ -30,7 +30,7 @@ use tokio::time::timeout;
 
 use crate::lab::LabError;
 use crate::link::Upstream;
-use crate::replica::control::PostgresLogin;
+use crate::replica::control::{PostgresLogin, RedisLogin};
 use crate::stores::redis_node;
 use crate::stores::{at, log_file, private_folder};
 use crate::warden::{User, Warden};
@@ -125,6 +125,15 @@ impl Arena {
             Stores::Embedded(_) => embedded::postgres_login(),
             Stores::Shared(shared) => shared.postgres_login(),
         }
+    }
+
+    /// What replicas must know of the Redis nodes.
+    pub fn redis_login(&self) -> RedisLogin {
+        let nodes = match &*self.stores {
+            Stores::Embedded(_) => BTreeMap::new(),
+            Stores::Shared(shared) => shared.redis_users(),
+        };
+        RedisLogin { key_prefix: self.key_prefix().to_owned(), nodes }
     }
 
     /// How the lab itself reaches the arena's database, past all links, as its owner. For pools and

@@ -15,7 +15,7 @@ use tokio::time::timeout;
 
 use crate::lab::LabError;
 use crate::link::Upstream;
-use crate::replica::control::PostgresLogin;
+use crate::replica::control::{PostgresLogin, RedisUser};
 use crate::stores::cluster::REPLICA_ROLE;
 use crate::stores::redis_node;
 use crate::stores::template::{ARENA, migrate};
@@ -189,6 +189,19 @@ impl Shared {
 
     pub(super) fn key_prefix(&self) -> &str {
         &self.key_prefix
+    }
+
+    pub(super) fn redis_users(&self) -> BTreeMap<Endpoint, RedisUser> {
+        let user = |(node, info): (u8, &redis::ConnectionInfo)| {
+            let settings = info.redis_settings();
+            let user = RedisUser {
+                user: settings.username().map(str::to_owned),
+                password: settings.password().map(str::to_owned),
+                database: settings.db(),
+            };
+            (Endpoint::Redis(node), user)
+        };
+        (1..).zip(&self.means.redis).map(user).collect()
     }
 
     pub(super) fn redis_url(&self, node: u8) -> Option<redis::ConnectionInfo> {

@@ -26,6 +26,8 @@ pub enum Control {
         ports: BTreeMap<Endpoint, u16>,
         /// Postgres user and database behind the link.
         postgres: PostgresLogin,
+        /// Keys and users of the Redis nodes behind the links.
+        redis: RedisLogin,
     },
     /// A slot is due now, whatever the timers say.
     Fire {
@@ -67,6 +69,28 @@ pub struct PostgresLogin {
     /// Password, where one is needed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub password: Option<String>,
+}
+
+/// What a replica must know of the Redis nodes behind its links.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RedisLogin {
+    /// What stands before every key of the arena.
+    pub key_prefix: String,
+    /// How to log in, where a node wants that.
+    pub nodes: BTreeMap<Endpoint, RedisUser>,
+}
+
+/// How to log in to one Redis node.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RedisUser {
+    /// User; `None`: the default one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub user: Option<String>,
+    /// Password.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub password: Option<String>,
+    /// Number of the database.
+    pub database: i64,
 }
 
 /// What a replica's connection is called by its link. Prints as `A.1/settle-invoices/lock`: replica,

@@ -6,14 +6,14 @@ use std::collections::BTreeMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use locks::event::Kind;
+use locks::event::{Kind, Param};
 use locks::ids::{At, AttemptId, Endpoint, Token};
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
 use tokio::sync::Mutex;
 use tokio::time::Instant;
 
-use super::control::{PostgresLogin, SessionName};
+use super::control::{PostgresLogin, RedisLogin, RedisUser, SessionName};
 use super::voice::Voice;
 use crate::clock::now_us;
 
@@ -22,6 +22,7 @@ pub(super) struct Me {
     pub(super) name: String,
     pub(super) incarnation: u32,
     pub(super) postgres: PostgresLogin,
+    redis: RedisLogin,
     /// Held while a connection to a Postgres is made, so that its socket can be told from others.
     pub(super) connecting: Mutex<()>,
     voice: Voice,
@@ -39,6 +40,7 @@ impl Me {
         seed: u64,
         ports: BTreeMap<Endpoint, u16>,
         postgres: PostgresLogin,
+        redis: RedisLogin,
         voice: Voice,
     ) -> Me {
         let mut hasher = DefaultHasher::new();
@@ -48,6 +50,7 @@ impl Me {
             name,
             incarnation,
             postgres,
+            redis,
             connecting: Mutex::new(()),
             voice,
             ports,
@@ -65,6 +68,16 @@ impl Me {
     /// The port of its link to an endpoint.
     pub(super) fn port(&self, endpoint: Endpoint) -> Option<u16> {
         self.ports.get(&endpoint).copied()
+    }
+
+    /// The Redis key of a lock.
+    pub(super) fn key_of(&self, lock: &str) -> String {
+        format!("{}{}{lock}", self.redis.key_prefix, Param::KEY)
+    }
+
+    /// How to log in to a Redis node.
+    pub(super) fn redis_user(&self, node: Endpoint) -> RedisUser {
+        self.redis.nodes.get(&node).cloned().unwrap_or_default()
     }
 
     /// What its link calls one of its sessions.

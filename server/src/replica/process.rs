@@ -46,10 +46,10 @@ type Controls = mpsc::UnboundedReceiver<Control>;
 
 /// Be a replica until told to end.
 pub(super) async fn run(mut controls: Controls) -> Result<(), Error> {
-    let Some(Control::Hello { name, incarnation, setup, ports, postgres }) = controls.recv().await else {
+    let Some(Control::Hello { name, incarnation, setup, ports, postgres, redis }) = controls.recv().await else {
         return Err(Error::Hello);
     };
-    let me = Rc::new(Me::new(name, incarnation, setup.seed, ports, postgres, Voice::stdout()?));
+    let me = Rc::new(Me::new(name, incarnation, setup.seed, ports, postgres, redis, Voice::stdout()?));
     me.shift(setup.replica.get(&me.name).and_then(|own| own.clock_shift_ms).unwrap_or_default());
     let (audit, opened) = Audit::open(&me, Duration::from_millis(setup.store_timeout_ms))?;
     let (read, catalogs) = mpsc::unbounded_channel();

@@ -83,6 +83,7 @@ impl Replicas {
             setup: Box::new(setup.clone()),
             ports,
             postgres: self.arena.postgres_login(),
+            redis: self.arena.redis_login(),
         };
         say.send(hello).map_err(ActError::lab)?;
         tokio::spawn(write_controls(spawned.stdin, told));

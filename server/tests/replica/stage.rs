@@ -66,6 +66,7 @@ impl Stage {
                 incarnation: 1,
                 setup: Box::new(setup.clone()),
                 ports: self.links.add(name).unwrap(),
+                redis: self.arena.redis_login(),
                 postgres: self.arena.postgres_login(),
             })
             .await;

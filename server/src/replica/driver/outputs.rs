@@ -174,7 +174,11 @@ impl<S: Strategy> Driver<S> {
             under_way.asks(&me);
         }
         let wire = op.wire();
-        let at_sending = |param| if param == Param::WallClock { Param::Time(me.wall_us()) } else { param };
+        let at_sending = |param| match param {
+            Param::WallClock => Param::Time(me.wall_us()),
+            Param::Key(lock) => Param::Text(me.key_of(&lock)),
+            param => param,
+        };
         let params: Vec<Param> = wire.params.into_iter().map(at_sending).collect();
         let sent_us = me.say(Kind::Sent {
             attempt: attempt.clone(),

@@ -33,7 +33,7 @@ pub(super) fn text(call: &Call) -> String {
         .params
         .iter()
         .map(|param| match param {
-            Param::Text(text) => format!("'{text}'"),
+            Param::Text(text) | Param::Key(text) => format!("'{text}'"),
             Param::Int(int) => int.to_string(),
             Param::Time(us) => format!("{us} us"),
             Param::Bool(truth) => truth.to_string(),

@@ -31,7 +31,7 @@ pub(in crate::replica) struct Postgres {
 pub(in crate::replica) struct Call {
     /// One of the texts that were prepared.
     pub(in crate::replica) text: &'static str,
-    /// Its parameters, none of them `WallClock`.
+    /// Its parameters, none of them `WallClock` or `Key`.
     pub(in crate::replica) params: Vec<Param>,
 }
 

@@ -74,6 +74,7 @@ fn param_words(param: &Param) -> String {
         Param::Null => "null".to_owned(),
         Param::Int(n) => n.to_string(),
         Param::Text(text) => words::token(text),
+        Param::Key(lock) => format!("{}{lock}", Param::KEY),
         Param::Bool(is) => is.to_string(),
         Param::Time(us) => words::clock(us.div_euclid(1000)),
         Param::WallClock => "this replica's clock".to_owned(),
