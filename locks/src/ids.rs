@@ -220,7 +220,13 @@ pub enum Gate {
 
 impl Gate {
     /// Command names that a gate may carry.
-    pub const COMMANDS: [&'static str; 7] = ["acquire", "renew", "release", "mint", "publish", "complete", "rescue"];
+    pub const COMMANDS: [&'static str; 12] = [
+        "acquire", "renew", "release", "mint", "publish", "complete", "rescue", "look", "key", "ensure", "begin",
+        "rollback",
+    ];
+    /// Commands that wait at their gate only where the set-up names it: they prepare, repeat or clear up, so
+    /// that under every strategy an attempt's first gate is the one before it asks for the lock.
+    pub const USUALLY_OPEN: [&'static str; 6] = ["renew", "mint", "look", "ensure", "begin", "rollback"];
 
     /// Does a gate named in a script mean this gate of a replica? `send` means any command.
     pub fn covers(&self, reached: &Gate) -> bool {
@@ -255,8 +261,8 @@ impl FromStr for Gate {
                 _ => {
                     return Err(BadName {
                         text: text.to_owned(),
-                        wanted: "a gate: send, send:<command>, enter, effect, leave or done; \
-                                 commands: acquire, renew, release, mint, publish, complete, rescue",
+                        wanted: "a gate: send, send:<command>, enter, effect, leave or done; commands: acquire, \
+                                 renew, release, mint, publish, complete, rescue, look, key, ensure, begin, rollback",
                     });
                 }
             },

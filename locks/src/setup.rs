@@ -79,7 +79,7 @@ pub enum Clock {
 pub enum Gated {
     /// None: everything passes at once.
     No,
-    /// The usual ones, and these further ones (`renew`, release retries as `release`, `mint`).
+    /// The usual ones, and these further ones: those of [`Gate::USUALLY_OPEN`], release retries as `release`.
     Yes(Vec<String>),
 }
 
@@ -88,7 +88,7 @@ impl Gated {
     pub fn closed_at(&self, gate: &Gate, retry: bool) -> bool {
         let Gated::Yes(further) = self else { return false };
         match gate {
-            Gate::Send(Some(command)) if retry || command == "renew" || command == "mint" => {
+            Gate::Send(Some(command)) if retry || Gate::USUALLY_OPEN.contains(&command.as_str()) => {
                 further.iter().any(|name| name == command)
             }
             _ => true,

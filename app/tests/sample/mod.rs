@@ -222,7 +222,14 @@ impl Log {
         self.replica(
             at_ms,
             &go.id.replica,
-            Kind::EffectSent { attempt: go.id.clone(), slot: go.slot.clone(), sink: SinkName::Bank, epoch, text },
+            Kind::EffectSent {
+                attempt: go.id.clone(),
+                slot: go.slot.clone(),
+                sink: SinkName::Bank,
+                epoch,
+                within: None,
+                text,
+            },
         );
     }
 

@@ -119,6 +119,9 @@ pub enum Kind {
         endpoint: Endpoint,
         /// Its name within the replica: `settle-invoices/lock`; `audit` for the replica's own.
         session: String,
+        /// What the strategy set for it, by name.
+        #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+        settings: BTreeMap<String, String>,
     },
     /// A session was lost or thrown away.
     SessionClosed {
@@ -261,6 +264,9 @@ pub enum Kind {
         /// The epoch that it carries.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         epoch: Option<u64>,
+        /// The session in whose open transaction it is sent; `None`: on the sink's own.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        within: Option<String>,
         /// The request, verbatim.
         text: String,
     },

@@ -24,6 +24,8 @@ pub struct SessionSpec {
     /// Texts of all commands that it will ever carry and that are made ready first: SQL to prepare, Lua to
     /// load. Plain Redis commands need nothing.
     pub prepare: Vec<&'static str>,
+    /// Settings of Postgres that hold for the whole session: name and value.
+    pub settings: Vec<(&'static str, String)>,
 }
 
 /// One value per (replica, schedule): it outlives attempts. At most one attempt at a time is given to it.
@@ -237,10 +239,11 @@ pub enum Output<O> {
         epoch: Option<u64>,
         /// The last check; `None`: do not check (stubborn handlers, no expiry).
         not_after: Option<At>,
-        /// For sink `ledger`: within this session's open transaction.
+        /// For sink `ledger`: within the transaction that is open on this session. If its connection was lost
+        /// since its latest command, the effect is not sent.
         within: Option<Session>,
     },
-    /// Leave the critical section. Answered by `Left`. A renewal of the attempt that still waits at its gate
+    /// Leave the critical section. Answered by `Left`. A command of the attempt that still waits at its gate
     /// is withdrawn (`Reply::NotSent`).
     Leave {
         /// The attempt.

@@ -48,6 +48,7 @@ impl Audit {
             endpoint: Endpoint::Postgres,
             name: SESSION.to_owned(),
             limit: store_timeout,
+            settings: Default::default(),
             lost: Box::new(|| {}),
         };
         let (session, opened) = Session::begin(me.clone(), client, spec);

@@ -106,13 +106,14 @@ impl Correlator {
                     Label { command: Some(command.command), name: command.name.clone(), attempt: attempt.clone() };
                 self.announce(key(command.to, &command.session), at_us, label);
             }
-            Kind::EffectSent { attempt, slot, sink, .. } => {
+            Kind::EffectSent { attempt, slot, sink, within, .. } => {
                 let endpoint = match sink {
                     SinkName::Bank => Endpoint::Bank,
                     SinkName::Ledger => Endpoint::Postgres,
                 };
                 let label = Label { command: None, name: "effect".to_owned(), attempt: Some(attempt.clone()) };
-                self.announce(key(endpoint, &format!("{}/{sink}", slot.schedule)), at_us, label);
+                let session = within.clone().unwrap_or_else(|| format!("{}/{sink}", slot.schedule));
+                self.announce(key(endpoint, &session), at_us, label);
             }
             Kind::Answered { attempt, command, reply: Reply::NotSent, .. } => {
                 for (key, announced) in &mut self.announced {

@@ -14,7 +14,7 @@ const CLOCKS: &[(&str, Clock)] = &[("store", Clock::Store), ("replica", Clock::R
 const ISOLATIONS: &[(&str, &str)] =
     &[("read committed", "read committed"), ("repeatable read", "repeatable read"), ("serializable", "serializable")];
 /// Gates that stand open unless they are named.
-const FURTHER_GATES: [&str; 3] = ["renew", "release", "mint"];
+const FURTHER_GATES: [&str; 7] = ["renew", "release", "mint", "look", "ensure", "begin", "rollback"];
 /// Broken parts that are no strategy.
 const BROKEN_PARTS: [&str; 2] = ["binder/process-start", "session/pooled"];
 /// Longest cadence, in seconds.

@@ -79,7 +79,7 @@ impl<L: Lease> Strategy for Machine<L> {
     }
 
     fn sessions(&self) -> Vec<SessionSpec> {
-        vec![SessionSpec { session: SESSION, to: L::STORE, prepare: self.lease.texts() }]
+        vec![SessionSpec { session: SESSION, to: L::STORE, prepare: self.lease.texts(), settings: Vec::new() }]
     }
 
     fn on(&mut self, now: At, input: Input) -> Vec<Output<L::Op>> {

@@ -98,7 +98,7 @@ impl<S: Strategy> Driver<S> {
             }
             Output::Effect { attempt, .. } => (attempt, Gate::Effect, false, None),
             Output::Leave { attempt, not_after, forced, .. } => {
-                self.withdraw_renewals(attempt);
+                self.withdraw_commands(attempt);
                 if *forced || over(*not_after) {
                     return Before::Go;
                 }
@@ -113,9 +113,9 @@ impl<S: Strategy> Driver<S> {
         if self.gates.closed_at(&gate, retry) { Before::Wait(attempt.clone(), gate, until) } else { Before::Go }
     }
 
-    fn withdraw_renewals(&mut self, attempt: &AttemptId) {
-        let renew = Gate::Send(Some("renew".to_owned()));
-        while let Some(waiting) = self.gates.take(|waiting| waiting.attempt == *attempt && waiting.gate == renew) {
+    fn withdraw_commands(&mut self, attempt: &AttemptId) {
+        let any = Gate::Send(None);
+        while let Some(waiting) = self.gates.take(|waiting| waiting.attempt == *attempt && any.covers(&waiting.gate)) {
             self.refuse(waiting);
         }
     }
@@ -242,7 +242,15 @@ impl<S: Strategy> Driver<S> {
         let effect = Effect { attempt: attempt.clone(), lock, slot: slot.clone(), epoch, token };
         let request = self.sink.request(effect);
         let text = request.text();
-        let sent_us = me.say(Kind::EffectSent { attempt: attempt.clone(), slot, sink: self.setup.sink, epoch, text });
+        let in_session = within.map(|session| format!("{}/{}", self.schedule, session.0));
+        let sent_us = me.say(Kind::EffectSent {
+            attempt: attempt.clone(),
+            slot,
+            sink: self.setup.sink,
+            epoch,
+            within: in_session,
+            text,
+        });
         self.inputs.push_back(Input::EffectSent { attempt: attempt.clone() });
         let answered = move |answer: EffectAnswer| {
             let took_us = now_us().saturating_sub(sent_us);

@@ -63,13 +63,14 @@ impl Visitor for Spec {
         let limit = Duration::from_millis(own.store_timeout_ms);
         let mut opened = Vec::new();
         let mut stores = BTreeMap::new();
-        for SessionSpec { session, to, mut prepare } in strategy.sessions() {
+        for SessionSpec { session, to, mut prepare, settings: of_strategy } in strategy.sessions() {
             let name = format!("{schedule}/{}", session.0);
             let lost = tell.clone();
             let spec = session::Spec {
                 endpoint: to,
                 name: name.clone(),
                 limit,
+                settings: of_strategy.iter().map(|(name, value)| ((*name).to_owned(), value.clone())).collect(),
                 lost: Box::new(move || drop(lost.send(Happening::Lost(session)))),
             };
             if to != Endpoint::Postgres {
@@ -79,6 +80,7 @@ impl Visitor for Spec {
                 // An effect may be sent within this session's transaction.
                 prepare.push(LEDGER);
             }
+            let settings = Settings { of_strategy, ..settings.clone() };
             let client = Postgres::new(&me, &name, &settings, prepare).ok_or(Error::NoLink(to))?;
             let (session_, first) = Session::begin(me.clone(), client, spec);
             opened.push(first);

@@ -72,8 +72,13 @@ impl Sink {
         settings: &Settings,
     ) -> Result<(Sink, oneshot::Receiver<()>), Error> {
         let limit = Duration::from_millis(setup.store_timeout_ms);
-        let spec =
-            |endpoint, name: &str| session::Spec { endpoint, name: name.to_owned(), limit, lost: Box::new(|| {}) };
+        let spec = |endpoint, name: &str| session::Spec {
+            endpoint,
+            name: name.to_owned(),
+            limit,
+            settings: Default::default(),
+            lost: Box::new(|| {}),
+        };
         let (to, opened) = match setup.sink {
             SinkName::Bank => {
                 let name = format!("{schedule}/{BANK_SESSION}");
@@ -126,7 +131,11 @@ impl Sink {
                 });
             }
             (Request::Ledger(call), To::Ledger(own, _)) => {
-                within.unwrap_or(own).call(call, deadline, move |reply| answered(ledger::answer(reply)));
+                let answered = move |reply| answered(ledger::answer(reply));
+                match within {
+                    Some(transaction) => transaction.call_within(call, deadline, answered),
+                    None => own.call(call, deadline, answered),
+                }
             }
             (_, _) => answered(EffectAnswer::Unknown),
         }

@@ -6,7 +6,8 @@ pub(super) mod bank;
 mod peer;
 pub(super) mod postgres;
 
-use std::collections::VecDeque;
+use std::cell::Cell;
+use std::collections::{BTreeMap, VecDeque};
 use std::future::Future;
 use std::pin::pin;
 use std::rc::Rc;
@@ -42,11 +43,13 @@ pub(super) trait Client: 'static {
 /// The handle of a session. The connection closes when the last one is dropped.
 pub(super) struct Session<C: Client> {
     orders: mpsc::UnboundedSender<Order<C>>,
+    /// Which connection, counted from 1, carried the latest call.
+    carried: Rc<Cell<u64>>,
 }
 
 impl<C: Client> Clone for Session<C> {
     fn clone(&self) -> Self {
-        Session { orders: self.orders.clone() }
+        Session { orders: self.orders.clone(), carried: self.carried.clone() }
     }
 }
 
@@ -58,6 +61,8 @@ pub(super) struct Spec {
     pub(super) name: String,
     /// How long a step of opening may take, once it has been open.
     pub(super) limit: Duration,
+    /// What is set for it, as the log shows it.
+    pub(super) settings: BTreeMap<String, String>,
     /// Told when the connection was lost, but not when it was thrown away.
     pub(super) lost: Box<dyn Fn()>,
 }
@@ -70,6 +75,8 @@ enum Order<C: Client> {
 struct Job<C: Client> {
     call: C::Call,
     deadline: Instant,
+    /// Only this connection may carry it.
+    only_on: Option<u64>,
     answer: Box<dyn FnOnce(C::Answer)>,
 }
 
@@ -94,15 +101,28 @@ impl<C: Client> Session<C> {
     pub(super) fn begin(me: Rc<Me>, client: C, spec: Spec) -> (Session<C>, oneshot::Receiver<()>) {
         let (orders, inbox) = mpsc::unbounded_channel();
         let (opened, first) = oneshot::channel();
-        let line = Connection { me, client, spec, inbox, queue: VecDeque::new(), opened: Some(opened) };
+        let carried = Rc::new(Cell::new(0));
+        let session = Session { orders, carried: carried.clone() };
+        let line =
+            Connection { me, client, spec, inbox, queue: VecDeque::new(), opened: Some(opened), number: 0, carried };
         tokio::task::spawn_local(line.live());
-        (Session { orders }, first)
+        (session, first)
     }
 
     /// Ask, and hear the answer: always, and soon after the deadline at the latest.
     pub(super) fn call(&self, call: C::Call, deadline: Instant, answer: impl FnOnce(C::Answer) + 'static) {
+        self.order(Job { call, deadline, only_on: None, answer: Box::new(answer) });
+    }
+
+    /// The same, but only on the connection that carried the call before it: what that one began (an open
+    /// transaction) is gone with it.
+    pub(super) fn call_within(&self, call: C::Call, deadline: Instant, answer: impl FnOnce(C::Answer) + 'static) {
+        self.order(Job { call, deadline, only_on: Some(self.carried.get()), answer: Box::new(answer) });
+    }
+
+    fn order(&self, job: Job<C>) {
         // The task ends only after the last handle.
-        let _ = self.orders.send(Order::Call(Job { call, deadline, answer: Box::new(answer) }));
+        let _ = self.orders.send(Order::Call(job));
     }
 
     /// Close the connection at once and open a new one. Nothing happens if none is open.
@@ -119,6 +139,10 @@ struct Connection<C: Client> {
     inbox: mpsc::UnboundedReceiver<Order<C>>,
     queue: VecDeque<Job<C>>,
     opened: Option<oneshot::Sender<()>>,
+    /// Which connection this is, counted from 1.
+    number: u64,
+    /// Shared with the handles.
+    carried: Rc<Cell<u64>>,
 }
 
 /// What became of the call under way.
@@ -133,7 +157,12 @@ enum Called<C: Client> {
 impl<C: Client> Connection<C> {
     async fn live(mut self) {
         while let Some(conn) = self.open().await {
-            self.me.say(Kind::SessionOpened { endpoint: self.spec.endpoint, session: self.spec.name.clone() });
+            self.number += 1;
+            self.me.say(Kind::SessionOpened {
+                endpoint: self.spec.endpoint,
+                session: self.spec.name.clone(),
+                settings: self.spec.settings.clone(),
+            });
             if let Some(opened) = self.opened.take() {
                 let _ = opened.send(());
             }
@@ -180,10 +209,11 @@ impl<C: Client> Connection<C> {
                     }
                 },
             };
-            if Instant::now() >= job.deadline {
+            if Instant::now() >= job.deadline || job.only_on.is_some_and(|number| number != self.number) {
                 (job.answer)(C::NOT_SENT);
                 continue;
             }
+            self.carried.set(self.number);
             let Connection { client, inbox, queue, .. } = self;
             let called = called(inbox, queue, client.call(&mut conn, job.call), job.deadline).await;
             match called {
@@ -219,6 +249,7 @@ async fn meanwhile<C: Client, T>(
             biased;
             done = &mut awaited => return Some(done),
             order = inbox.recv() => match order? {
+                Order::Call(job) if job.only_on.is_some() => (job.answer)(C::NOT_SENT),
                 Order::Call(job) => queue.push_back(job),
                 Order::Discard => {}
             },

@@ -49,6 +49,8 @@ pub(in crate::replica) struct Settings {
     pub(in crate::replica) time_zone: Option<String>,
     /// Isolation level of its transactions.
     pub(in crate::replica) isolation: Option<String>,
+    /// What the strategy wants for the session.
+    pub(in crate::replica) of_strategy: Vec<(&'static str, String)>,
 }
 
 impl Postgres {
@@ -83,6 +85,7 @@ impl Settings {
         Settings {
             time_zone: own.and_then(|own| own.time_zone.clone()),
             isolation: own.and_then(|own| own.isolation.clone()),
+            of_strategy: Vec::new(),
         }
     }
 
@@ -90,7 +93,9 @@ impl Settings {
     fn sql(&self) -> String {
         let own = [("TimeZone", &self.time_zone), ("default_transaction_isolation", &self.isolation)];
         let own = own.into_iter().filter_map(|(name, value)| Some((name, value.as_deref()?)));
-        let all = own.chain([("statement_timeout", "30s"), ("client_connection_check_interval", "1s")]);
+        let usual = [("statement_timeout", "30s"), ("client_connection_check_interval", "1s")];
+        let of_strategy = self.of_strategy.iter().map(|(name, value)| (*name, value.as_str()));
+        let all = own.chain(usual).chain(of_strategy);
         let set = |(name, value): (&str, &str)| format!("set_config('{name}', '{}', false)", value.replace('\'', "''"));
         format!("select {}", all.map(set).collect::<Vec<_>>().join(", "))
     }
@@ -163,7 +168,9 @@ fn failed(error: sqlx::Error) -> Result<Reply, String> {
     match &*code {
         "40001" | "40P01" | "55P03" => Ok(Reply::Busy),
         // The backend ends, or never got the whole of it: the connection is gone.
-        gone if gone.starts_with("08") || gone.starts_with("57P") => Err(refusal.message().to_owned()),
+        gone if gone.starts_with("08") || gone.starts_with("57P") || gone == "25P03" => {
+            Err(refusal.message().to_owned())
+        }
         _ => Ok(refused(&code, refusal.message())),
     }
 }
