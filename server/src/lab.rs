@@ -12,6 +12,7 @@ use std::time::Duration;
 use locks::setup::NodeSetup;
 use tokio::sync::{Mutex, OnceCell};
 use tokio::task::JoinHandle;
+use tokio::time::timeout;
 
 use crate::arena::{self, Arena, Means, StoreMeans};
 use crate::control::{Control, Own};
@@ -22,6 +23,11 @@ use crate::stores::template::Template;
 use crate::stores::user::store_user;
 use crate::stores::{StoreError, cluster, private_folder};
 use crate::warden::{User, Warden, WardenError};
+
+/// How long ending in order may take.
+const ORDERLY: Duration = Duration::from_secs(8);
+/// How long what was to be ended may go on once every process was killed.
+const FORCED: Duration = Duration::from_secs(2);
 
 /// What the lab can be told. Flatten it into a command's arguments.
 #[derive(Clone, Debug, Default, clap::Args)]
@@ -262,18 +268,37 @@ impl Lab {
 
     /// End everything that the lab started, and remove its folder. Arenas are to be closed first.
     pub async fn close(&self) {
-        if let Some(warm) = self.warm.lock().await.take()
-            && let Ok(arena) = joined(warm).await
-        {
-            arena.close().await;
-        }
-        if let Some(control) = self.control.get() {
-            control.close().await;
-        }
+        self.ending(async {
+            if let Some(warm) = self.warm.lock().await.take()
+                && let Ok(arena) = joined(warm).await
+            {
+                arena.close().await;
+            }
+            if let Some(control) = self.control.get() {
+                control.close().await;
+            }
+        })
+        .await;
         if let Err(error) = self.means.warden.close().await {
             tracing::warn!(%error, "the warden did not end in time");
         }
         self.folder.remove();
+    }
+
+    /// End something in order, and everything by force when that takes too long, as it does when the warden
+    /// hangs: then nothing of the lab runs any more, and what was to be ended is given up a moment later.
+    pub async fn ending(&self, in_order: impl Future<Output = ()>) {
+        let mut in_order = std::pin::pin!(in_order);
+        if timeout(ORDERLY, &mut in_order).await.is_ok() {
+            return;
+        }
+        tracing::warn!("not ended within {ORDERLY:?}; everything is killed");
+        if let Err(error) = self.means.warden.kill().await {
+            tracing::error!(%error, "the warden could not be killed");
+        }
+        if timeout(FORCED, in_order).await.is_err() {
+            tracing::warn!("given up {FORCED:?} after everything was killed");
+        }
     }
 }
 

@@ -13,4 +13,5 @@ pub mod replica;
 pub mod run;
 pub mod say;
 pub mod stores;
+mod told;
 pub mod warden;

@@ -1,5 +1,6 @@
 //! `aegis serve`: opens the lab, binds the address, serves until told to end, and ends in order: streams
-//! first, then sessions, then stores.
+//! first, then sessions, then stores. Whatever hangs, even the warden, it is over within 30 seconds, and
+//! nothing is left running.
 
 use std::io;
 use std::net::{IpAddr, SocketAddr};
@@ -10,7 +11,6 @@ use std::time::Duration;
 use clap::Args as ClapArgs;
 use leptos::prelude::LeptosOptions;
 use tokio::net::TcpListener;
-use tokio::signal::unix::{SignalKind, signal};
 use tokio_util::sync::CancellationToken;
 
 use super::problem::Causes;
@@ -19,6 +19,7 @@ use crate::lab::{Lab, LabConfig, LabError};
 use crate::run::live::{Limits, Sessions};
 use crate::run::shelf::Shelf;
 use crate::say;
+use crate::told::Told;
 
 /// How long open requests may go on once the server is to end.
 const DRAIN: Duration = Duration::from_secs(5);
@@ -85,7 +86,7 @@ async fn serve(args: Args) -> Result<(), ServeError> {
     let address = listener.local_addr()?;
     let names = origin::Names::new(args.host, &args.allowed_hosts);
     let shutdown = CancellationToken::new();
-    tokio::spawn(until_told(shutdown.clone()));
+    tokio::spawn(until_told(Told::listen()?, shutdown.clone()));
 
     let lab = Lab::open(args.lab).await?;
     let served = serve_lab(&lab, listener, address, &shutdown, args.site_root, names).await;
@@ -134,7 +135,7 @@ async fn serve_lab(
             tracing::warn!("requests were still open after {DRAIN:?}");
         }
     }
-    sessions.close_all().await;
+    lab.ending(sessions.close_all()).await;
     Ok(())
 }
 
@@ -155,20 +156,11 @@ fn url(address: SocketAddr) -> String {
     }
 }
 
-/// Ends on SIGINT or SIGTERM; a second one ends the process at once, and the warden cleans up.
-async fn until_told(shutdown: CancellationToken) {
-    let told = async || {
-        let (mut interrupt, mut terminate) = (signal(SignalKind::interrupt())?, signal(SignalKind::terminate())?);
-        tokio::select! { _ = interrupt.recv() => {}, _ = terminate.recv() => {} }
-        io::Result::Ok(())
-    };
-    if let Err(error) = told().await {
-        tracing::error!(%error, "signals cannot be heard");
-        return;
-    }
+/// Ends when told to; whoever insists ends the process at once, and the warden cleans up.
+async fn until_told(mut told: Told, shutdown: CancellationToken) {
+    told.to_end().await;
     say::line("Stopping ...");
     shutdown.cancel();
-    if told().await.is_ok() {
-        std::process::exit(130);
-    }
+    told.at_once().await;
+    std::process::exit(130);
 }

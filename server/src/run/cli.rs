@@ -1,26 +1,26 @@
 //! `aegis run`: run scenario files, print what came of them, and say by the exit status which of four
 //! things it was. 0: all held. 1: an expectation failed. 2: a bad scenario or bad usage. 3: inconclusive, or
-//! the lab itself failed.
+//! the lab itself failed, or it was told to end before all runs were over.
 
 use std::collections::BTreeMap;
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-use std::sync::Arc;
 
 use clap::Args as ClapArgs;
 use locks::guard::Guard;
 use locks::scenario::{Problem, Scenario};
 use locks::setup::StrategyName;
 use locks::strategy;
-use tokio::sync::Semaphore;
-use tokio::task::JoinSet;
+use tokio::task::{JoinError, JoinSet};
+use tokio_util::sync::CancellationToken;
 
 use super::export::Export;
 use super::report;
-use super::runner::{Finished, Outcome, run};
+use super::runner::{Finished, Outcome, run_unless};
 use crate::lab::{Lab, LabConfig};
 use crate::say;
+use crate::told::Told;
 
 /// Options of `aegis run`.
 #[derive(Clone, Debug, ClapArgs)]
@@ -129,7 +129,24 @@ fn variants(file: &str, scenario: Scenario, strategies: &[StrategyName], guards:
     runs
 }
 
+/// Cancels when told to end; whoever insists ends the process at once, and the warden cleans up.
+async fn until_told(mut told: Told, told_to_end: CancellationToken) {
+    told.to_end().await;
+    say::error("told to end; ending what runs ...");
+    told_to_end.cancel();
+    told.at_once().await;
+    std::process::exit(NO_RESULT.into());
+}
+
 async fn all(args: Args, runs: Vec<Asked>) -> u8 {
+    let told_to_end = CancellationToken::new();
+    match Told::listen() {
+        Ok(told) => drop(tokio::spawn(until_told(told, told_to_end.clone()))),
+        Err(error) => {
+            say::error(format_args!("signals cannot be heard: {error}"));
+            return NO_RESULT;
+        }
+    }
     let lab = match Lab::open(args.lab.clone()).await {
         Ok(lab) => lab,
         Err(error) => {
@@ -138,38 +155,79 @@ async fn all(args: Args, runs: Vec<Asked>) -> u8 {
         }
     };
     let jobs = args.jobs.or_else(|| std::thread::available_parallelism().ok()).map_or(1, NonZeroUsize::get);
-    let permits = Arc::new(Semaphore::new(jobs));
-    let mut running = JoinSet::new();
-    for (nth, asked) in runs.into_iter().enumerate() {
-        let (lab, permits) = (lab.clone(), permits.clone());
-        running.spawn(async move {
-            // The semaphore is never closed.
-            let _permit = permits.acquire_owned().await;
-            let finished = run(&lab, &asked.scenario, None).await;
-            (nth, asked.file, finished)
-        });
-    }
-    let mut status = HELD;
-    // Printed in the order of the command line, each as soon as those before it are.
-    let (mut next, mut early) = (0, BTreeMap::new());
-    while let Some(joined) = running.join_next().await {
-        match joined {
-            Ok((nth, file, finished)) => drop(early.insert(nth, (file, finished))),
-            Err(error) => {
-                say::error(format_args!("a run broke off: {error}"));
-                status = NO_RESULT;
+    let asked_for = runs.len();
+    let mut results = Results { args: &args, status: HELD, next: 0, early: BTreeMap::new(), shown: 0 };
+    let (mut waiting, mut running) = (runs.into_iter().enumerate(), JoinSet::new());
+    let in_turn = async {
+        loop {
+            let free = jobs - running.len();
+            for (nth, Asked { file, scenario }) in waiting.by_ref().take(free) {
+                let (lab, told_to_end) = (lab.clone(), told_to_end.clone());
+                running.spawn(async move { (nth, file, run_unless(&lab, &scenario, None, &told_to_end).await) });
             }
+            let Some(joined) = running.join_next().await else { return };
+            results.take(joined);
         }
-        while let Some((file, finished)) = early.remove(&next) {
-            status = status.max(show(&args, &file, finished));
-            next += 1;
-        }
+    };
+    if told_to_end.run_until_cancelled(in_turn).await.is_none() {
+        lab.ending(async {
+            while let Some(joined) = running.join_next().await {
+                results.take(joined);
+            }
+        })
+        .await;
     }
-    for (_, (file, finished)) in early {
-        status = status.max(show(&args, &file, finished));
+    let (mut status, shown) = results.rest();
+    if told_to_end.is_cancelled() && shown < asked_for {
+        say::error(format_args!(
+            "told to end when {shown} of {asked_for} runs were over; nothing is said of the others"
+        ));
+        status = NO_RESULT;
     }
     lab.close().await;
     status
+}
+
+/// What runs came to, shown in the order of the command line, each as soon as those before it are.
+struct Results<'a> {
+    args: &'a Args,
+    status: u8,
+    /// Number of the run that is to be shown next.
+    next: usize,
+    /// Runs that were over before one that stands before them.
+    early: BTreeMap<usize, (String, Finished)>,
+    shown: usize,
+}
+
+impl Results<'_> {
+    fn take(&mut self, joined: Result<(usize, String, Finished), JoinError>) {
+        match joined {
+            Ok((nth, file, finished)) => drop(self.early.insert(nth, (file, finished))),
+            Err(error) => {
+                say::error(format_args!("a run broke off: {error}"));
+                self.status = NO_RESULT;
+            }
+        }
+        while let Some((file, finished)) = self.early.remove(&self.next) {
+            self.show(&file, finished);
+            self.next += 1;
+        }
+    }
+
+    /// Show those that wait for one that is not to come; the exit status, and how many were shown.
+    fn rest(mut self) -> (u8, usize) {
+        for (file, finished) in std::mem::take(&mut self.early).into_values() {
+            self.show(&file, finished);
+        }
+        (self.status, self.shown)
+    }
+
+    fn show(&mut self, file: &str, finished: Finished) {
+        if finished.outcome != Outcome::Interrupted {
+            self.status = self.status.max(show(self.args, file, finished));
+            self.shown += 1;
+        }
+    }
 }
 
 /// Print and record one run; the exit status that it asks for. The gravest of all runs wins.
@@ -178,7 +236,7 @@ fn show(args: &Args, file: &str, finished: Finished) -> u8 {
         Outcome::Held => HELD,
         Outcome::Failed => FAILED,
         Outcome::BadScenario(_) => BAD,
-        Outcome::Inconclusive(_) | Outcome::LabFailed(_) => NO_RESULT,
+        Outcome::Inconclusive(_) | Outcome::LabFailed(_) | Outcome::Interrupted => NO_RESULT,
     };
     if args.json {
         say::line(report::json(file, &finished));

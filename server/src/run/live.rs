@@ -3,16 +3,17 @@
 //! left, and is stored with its verdict when it ends. It must never outlive its arena.
 
 use std::path::PathBuf;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::Duration;
 
+use futures_util::future::join_all;
 use locks::action::Action;
-use locks::event::EndReason;
+use locks::event::{EndReason, Kind};
 use locks::scenario::Scenario;
 use locks::setup::Setup;
 use tokio::sync::watch;
 use tokio::time::sleep;
+use tokio_util::sync::CancellationToken;
 
 use super::error::ActError;
 use super::log::{Log, RunId};
@@ -132,9 +133,7 @@ impl Sessions {
     /// End all of them, before the server ends.
     pub async fn close_all(&self) {
         let all = self.0.open().clone();
-        for live in all {
-            live.close().await;
-        }
+        join_all(all.iter().map(|live| live.close())).await;
     }
 }
 
@@ -160,7 +159,8 @@ pub struct Live {
     /// Number of the latest step; one action at a time.
     acting: tokio::sync::Mutex<u32>,
     watchers: watch::Sender<usize>,
-    over: AtomicBool,
+    /// Set when it is to end: the action under way is broken off, and there is no other.
+    ending: CancellationToken,
     /// The present segment's file.
     spool: Mutex<Option<Spool>>,
     shared: Weak<Shared>,
@@ -184,7 +184,7 @@ impl Live {
             rig,
             acting: tokio::sync::Mutex::new(0),
             watchers: watch::Sender::new(0),
-            over: AtomicBool::new(false),
+            ending: CancellationToken::new(),
             spool: Mutex::default(),
             shared: Arc::downgrade(shared),
             limits: shared.limits,
@@ -220,7 +220,13 @@ impl Live {
             return Err(ActError::Ended);
         }
         *step += 1;
-        actions::step(&self.rig, *step, &action).await.map(|()| *step)
+        let done = self.ending.run_until_cancelled(actions::step(&self.rig, *step, &action)).await;
+        done.unwrap_or_else(|| {
+            let problem = Some(ActError::Ended.problem());
+            self.rig.recorder.note(Kind::StepEnded { step: *step, problem });
+            Err(ActError::Ended)
+        })?;
+        Ok(*step)
     }
 
     /// The scenario that this session has written so far.
@@ -234,9 +240,9 @@ impl Live {
         Watching(self.clone())
     }
 
-    /// Has it ended?
+    /// Has it ended, or is it about to?
     pub fn is_over(&self) -> bool {
-        self.over.load(Ordering::Acquire)
+        self.ending.is_cancelled()
     }
 
     /// End it and store it. Returns when every process is gone.
@@ -245,9 +251,10 @@ impl Live {
     }
 
     async fn end(&self, why: EndReason) {
-        // Behind whatever action is under way.
+        self.ending.cancel();
+        // Behind whatever action is broken off.
         let _acting = self.acting.lock().await;
-        if self.over.swap(true, Ordering::AcqRel) {
+        if self.log().is_ended() {
             return;
         }
         // Whoever supervises it looks again.

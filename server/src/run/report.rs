@@ -69,6 +69,7 @@ fn said(outcome: &Outcome) -> (&'static str, Option<&str>) {
         Outcome::BadScenario(why) => ("BAD SCENARIO", Some(why)),
         Outcome::Inconclusive(why) => ("INCONCLUSIVE", Some(why)),
         Outcome::LabFailed(why) => ("LAB FAILED  ", Some(why)),
+        Outcome::Interrupted => ("INTERRUPTED ", None),
     }
 }
 

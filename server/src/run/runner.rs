@@ -9,6 +9,7 @@ use locks::event::{EndReason, Event, Kind, Whose};
 use locks::judge::Verdict;
 use locks::scenario::{Checked, Scenario};
 use sha2::{Digest, Sha256};
+use tokio_util::sync::CancellationToken;
 
 use super::actions;
 use super::error::ActError;
@@ -29,6 +30,8 @@ pub enum Outcome {
     Inconclusive(String),
     /// The lab itself failed.
     LabFailed(String),
+    /// It was told to end before it was over, or before it began.
+    Interrupted,
 }
 
 /// A run that is over.
@@ -54,6 +57,19 @@ pub fn script_hash(scenario: &Scenario) -> String {
 
 /// Run a scenario.
 pub async fn run(lab: &Lab, scenario: &Scenario, tag: Option<String>) -> Finished {
+    run_unless(lab, scenario, tag, &CancellationToken::new()).await
+}
+
+/// Run a scenario, unless it is told to end: then it ends as soon as every process of it is gone.
+pub async fn run_unless(
+    lab: &Lab,
+    scenario: &Scenario,
+    tag: Option<String>,
+    told_to_end: &CancellationToken,
+) -> Finished {
+    if told_to_end.is_cancelled() {
+        return never_began(scenario, Outcome::Interrupted);
+    }
     let plan = Plan {
         name: scenario.name.clone(),
         title: scenario.title.clone(),
@@ -64,25 +80,25 @@ pub async fn run(lab: &Lab, scenario: &Scenario, tag: Option<String>) -> Finishe
     };
     let rig = match Rig::open(lab, plan).await {
         Ok(rig) => rig,
-        Err(error) => return never_began(scenario, &error),
+        Err(error) => return never_began(scenario, Outcome::LabFailed(error.to_string())),
     };
-    let (stopped, differing) = play(&rig, scenario).await;
-    if stopped.is_none() {
-        let limit = Duration::from_millis(scenario.setup.end_limit_ms);
-        // Over the limit, too, it ends; what is not final then has outcome `open`.
-        rig.board.until(limit, |standing| standing.is_at_rest().then_some(())).await;
-    }
-    rig.end(why(stopped.as_ref())).await;
+    let played = told_to_end.run_until_cancelled(play(&rig, scenario)).await;
+    let interrupted = played.is_none();
+    let (stopped, differing) = played.unwrap_or_default();
+    rig.end(if interrupted { EndReason::Interrupted } else { why(stopped.as_ref()) }).await;
     let events = rig.recorder.log().after(0);
     let verdict = judged(&events);
     let plain: Vec<Event> = events.iter().map(|event| (**event).clone()).collect();
     let mut checks = differing;
     checks.extend(scenario.expect.check(&verdict, &plain));
-    let outcome = outcome(stopped, &events, checks.iter().any(|check| !check.holds));
+    let outcome = match interrupted {
+        true => Outcome::Interrupted,
+        false => outcome(stopped, &events, checks.iter().any(|check| !check.holds)),
+    };
     Finished { scenario: scenario.clone(), outcome, verdict, checks, events }
 }
 
-/// The steps, as far as they can be done: why no further, and which assertions differed.
+/// The steps, as far as they can be done, and the run's rest: why no further, and which assertions differed.
 async fn play(rig: &Rig, scenario: &Scenario) -> (Option<ActError>, Vec<Checked>) {
     let mut differing = Vec::new();
     for (number, step) in (1..).zip(&scenario.steps) {
@@ -99,6 +115,9 @@ async fn play(rig: &Rig, scenario: &Scenario) -> (Option<ActError>, Vec<Checked>
             Err(error) => return (Some(error), differing),
         }
     }
+    let limit = Duration::from_millis(scenario.setup.end_limit_ms);
+    // Over the limit, too, it ends; what is not final then has outcome `open`.
+    rig.board.until(limit, |standing| standing.is_at_rest().then_some(())).await;
     (None, differing)
 }
 
@@ -125,10 +144,10 @@ fn outcome(stopped: Option<ActError>, events: &[Arc<Event>], failed: bool) -> Ou
     }
 }
 
-fn never_began(scenario: &Scenario, error: &ActError) -> Finished {
+fn never_began(scenario: &Scenario, outcome: Outcome) -> Finished {
     Finished {
         scenario: scenario.clone(),
-        outcome: Outcome::LabFailed(error.to_string()),
+        outcome,
         verdict: Verdict::default(),
         checks: Vec::new(),
         events: Vec::new(),

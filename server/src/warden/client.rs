@@ -22,8 +22,10 @@ use super::protocol::{self, Ask, Exit, Id, Receiver, Request, Say, Sender, User}
 
 /// How long the warden may take to answer. It looks for stopped threads for at most five seconds itself.
 const ANSWER_LIMIT: Duration = Duration::from_secs(10);
-/// How long a warden may take to be in place, or to end.
+/// How long a warden may take to be in place.
 const START_LIMIT: Duration = Duration::from_secs(10);
+/// How long a warden may take to end with all that it has; then it is killed, and its processes with it.
+const END_LIMIT: Duration = Duration::from_secs(5);
 
 /// What can go wrong with the warden.
 #[derive(Debug, thiserror::Error)]
@@ -98,6 +100,8 @@ struct Inner {
     channel: Sender,
     last: AtomicU64,
     open: Mutex<Open>,
+    /// Set when it is to be killed.
+    killed: CancellationToken,
     gone: CancellationToken,
     record: Mutex<File>,
 }
@@ -163,10 +167,12 @@ impl Warden {
             channel,
             last: AtomicU64::new(0),
             open: Mutex::new(Open::default()),
+            killed: CancellationToken::new(),
             gone: CancellationToken::new(),
             record,
         });
-        tokio::spawn(listen(receiver, child, pid, Arc::downgrade(&inner), inner.gone.clone()));
+        let (killed, gone) = (inner.killed.clone(), inner.gone.clone());
+        tokio::spawn(listen(receiver, child, pid, Arc::downgrade(&inner), killed, gone));
         Ok(Warden { inner })
     }
 
@@ -185,10 +191,19 @@ impl Warden {
         self.inner.gone.is_cancelled()
     }
 
-    /// End the warden and all that it started; returns when all are gone.
+    /// End the warden and all that it started; returns when all are gone. One that hangs is killed.
     pub async fn close(&self) -> Result<(), WardenError> {
         self.inner.channel.shut();
-        timeout(START_LIMIT, self.gone()).await.map_err(|_| WardenError::Silent(START_LIMIT))
+        match timeout(END_LIMIT, self.gone()).await {
+            Ok(()) => Ok(()),
+            Err(_) => self.kill().await,
+        }
+    }
+
+    /// Kill the warden, in whatever state it is, and then all that it started; returns when all are gone.
+    pub async fn kill(&self) -> Result<(), WardenError> {
+        self.inner.killed.cancel();
+        timeout(END_LIMIT, self.gone()).await.map_err(|_| WardenError::Silent(END_LIMIT))
     }
 
     /// Start a process.
@@ -259,10 +274,11 @@ async fn listen(
     mut child: tokio::process::Child,
     pid: u32,
     inner: Weak<Inner>,
+    killed: CancellationToken,
     gone: CancellationToken,
 ) {
     // The last handle may be dropped while nothing arrives: `Drop` shuts the channel, which ends this.
-    while let Ok(Some(say)) = receiver.receive::<Say>().await {
+    while let Some(Ok(Some(say))) = killed.run_until_cancelled(receiver.receive::<Say>()).await {
         let Some(inner) = inner.upgrade() else { continue };
         let mut open = inner.open();
         let (request, answer) = match say {
@@ -291,13 +307,14 @@ async fn listen(
     }
     drop(receiver);
     // Reaped only now, so what it left is this process' child by now.
-    if timeout(START_LIMIT, child.wait()).await.is_err() {
+    let ended = killed.run_until_cancelled(timeout(END_LIMIT, child.wait())).await;
+    if !matches!(ended, Some(Ok(_))) {
         tracing::error!(pid, "the warden did not end; killing it");
         let _ = child.kill().await;
     }
     let left = tokio::task::spawn_blocking(move || {
         linux::note_warden(pid, false);
-        linux::kill_adopted(START_LIMIT)
+        linux::kill_adopted(END_LIMIT)
     });
     match left.await {
         Ok(0) => {}

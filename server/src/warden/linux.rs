@@ -44,6 +44,14 @@ pub(crate) fn note_warden(pid: u32, lives: bool) {
     };
 }
 
+/// Does this process ignore that signal? Whoever started it may have asked for that.
+pub(crate) fn ignores(signal: i32) -> bool {
+    let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
+    let mask = mask.and_then(|digits| u64::from_str_radix(digits.trim(), 16).ok());
+    mask.is_some_and(|mask| mask >> (signal - 1) & 1 == 1)
+}
+
 /// What the kernel says of a process; `None` when it is gone.
 pub(crate) fn stat(pid: u32) -> Option<Stat> {
     parse_stat(&fs::read_to_string(format!("/proc/{pid}/stat")).ok()?)

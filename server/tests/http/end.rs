@@ -5,7 +5,9 @@ use std::net::TcpListener;
 use std::process::Stdio;
 use std::time::Duration;
 
-use nix::sys::signal::Signal;
+use nix::errno::Errno;
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
 
 use crate::common::served::{Served, serve};
 use crate::common::{processes_of, until};
@@ -48,6 +50,30 @@ async fn killed_it_leaves_nothing() {
     lab.signal(Signal::SIGKILL);
     lab.process.wait().unwrap();
     until("nothing is left", GONE, || processes_of(lab.data.path()).is_empty()).await;
+}
+
+/// The stated limit holds even when the warden does nothing: the server kills what is left itself.
+#[tokio::test]
+async fn told_to_end_it_ends_in_time_although_the_warden_is_stopped() {
+    let mut lab = Served::start();
+    let _stream = somebody_plays(&lab);
+    let warden = child_of(lab.process.id(), "warden");
+    kill(warden, Signal::SIGSTOP).unwrap();
+    lab.signal(Signal::SIGTERM);
+    until("the server ended", Duration::from_secs(30), || lab.process.try_wait().unwrap().is_some()).await;
+    until("nothing is left", GONE, || processes_of(lab.data.path()).is_empty()).await;
+    assert_eq!(kill(warden, None), Err(Errno::ESRCH), "the warden is left");
+}
+
+/// The child whose arguments are that word.
+fn child_of(parent: u32, word: &str) -> Pid {
+    let pids = std::fs::read_dir("/proc").unwrap().filter_map(|entry| entry.ok()?.file_name().to_str()?.parse().ok());
+    let found = pids.into_iter().find(|pid: &i32| {
+        let text = |file: &str| std::fs::read_to_string(format!("/proc/{pid}/{file}")).unwrap_or_default();
+        let of = text("stat").rsplit_once(") ").and_then(|(_, rest)| rest.split(' ').nth(1)?.parse().ok());
+        of == Some(parent) && text("cmdline").ends_with(&format!("\0{word}\0"))
+    });
+    Pid::from_raw(found.expect("no such child"))
 }
 
 #[test]

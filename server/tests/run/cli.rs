@@ -1,9 +1,14 @@
 //! `aegis run`: four exit statuses, never confused.
 
+use std::io::{BufRead, BufReader, Read};
 use std::path::Path;
-use std::process::Command;
+use std::process::{Child, Command, Stdio};
+use std::time::Duration;
 
-use super::common::{aegis, data_dir, processes_of};
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
+
+use super::common::{aegis, data_dir, processes_of, until};
 
 const GOOD: &str = r#"
 name = "busy"
@@ -74,4 +79,54 @@ fn bad_files_and_bad_usage_are_told_before_anything_is_started() {
     assert_eq!(run(data.path(), &["--guard", "nun"], GOOD).status, Some(2));
     assert_eq!(run(data.path(), &["--no-such-option"], GOOD).status, Some(2));
     assert!(!data.path().join("labs").exists(), "no lab was opened");
+}
+
+/// Told to end, it ends what runs, says what is known, and leaves nothing, whichever way it is told.
+#[tokio::test]
+async fn told_to_end_it_says_what_is_over_and_leaves_nothing() {
+    for signal in [Signal::SIGTERM, Signal::SIGINT, Signal::SIGHUP] {
+        let data = data_dir();
+        let long = GOOD.replace("[expect]", "[[step]]\nwait = { ms = 600000 }\n[expect]");
+        let files = [("first.toml", GOOD), ("long.toml", &long), ("never.toml", GOOD)].map(|(name, text)| {
+            let file = data.path().join(name);
+            std::fs::write(&file, text).unwrap();
+            file
+        });
+        // Whoever runs this test may ignore HUP, and its children with it.
+        let mut command = Command::new("env");
+        command.arg("--default-signal=HUP").arg(aegis());
+        command.args(["run", "--jobs", "1", "--data-dir"]).arg(data.path()).args(files);
+        let mut child = Killed(command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap());
+        let mut out = BufReader::new(child.0.stdout.take().unwrap());
+        let mut first = String::new();
+        out.read_line(&mut first).unwrap();
+        assert!(first.starts_with("HELD"), "{first}");
+        // The second run has its replicas.
+        let replicas =
+            || processes_of(data.path()).iter().filter(|(_, command)| command.contains("aegis replica")).count();
+        until("the second run has begun", Duration::from_secs(20), || replicas() == 2).await;
+        kill(Pid::from_raw(child.0.id().try_into().unwrap()), signal).unwrap();
+        let mut rest = String::new();
+        out.read_to_string(&mut rest).unwrap();
+        let mut errors = String::new();
+        child.0.stderr.take().unwrap().read_to_string(&mut errors).unwrap();
+        assert_eq!(child.0.wait().unwrap().code(), Some(3), "{signal}: {errors}");
+        assert!(errors.contains("when 1 of 3 runs were over"), "{signal}: {errors}");
+        assert!(!errors.contains("ERROR") && !errors.contains("WARN"), "{signal}: {errors}");
+        assert!(!rest.contains("long.toml"), "nothing is known of it: {rest}");
+        assert_eq!(processes_of(data.path()), [], "{signal}: nothing is left running");
+        let labs: Vec<_> = std::fs::read_dir(data.path().join("labs")).unwrap().filter_map(Result::ok).collect();
+        assert!(labs.iter().all(|entry| !entry.path().is_dir()), "{signal}: its folder is left: {labs:?}");
+    }
+}
+
+/// A process that does not outlive a test that fails.
+struct Killed(Child);
+
+impl Drop for Killed {
+    fn drop(&mut self) {
+        // It may have ended already.
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
 }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use locks::action::{Action, Fire};
+use locks::action::{Action, Fire, Wait};
 use locks::event::{EndReason, Kind, ProcessName, ProcessState};
 use locks::scenario::Scenario;
 use locks::setup::{Setup, SetupChange};
@@ -174,5 +174,25 @@ async fn replicas_come_and_go_and_the_cadence_changes() {
     let more = live.act(Action::Add(vec!["K".to_owned()])).await.unwrap_err();
     assert!(matches!(more, ActError::TooMany { most: 9, .. }), "{more}");
     sessions.close_all().await;
+    lab.close().await;
+}
+
+/// Closing does not stand behind an action that waits: it breaks the action off.
+#[tokio::test]
+async fn closing_breaks_off_what_is_under_way() {
+    let data = data_dir();
+    let lab = lab(data.path()).await;
+    let (sessions, _) = sessions(&lab, Limits::default());
+    let live = sessions.open_with(OWNER, quiet()).await.unwrap();
+    let log = live.log();
+    let waiting = tokio::spawn({
+        let live = live.clone();
+        async move { live.act(Action::Wait(Wait::Ms(600_000))).await }
+    });
+    logged(&log, "step", |kind| matches!(kind, Kind::StepBegan { .. })).await;
+    timeout(Duration::from_secs(20), live.close()).await.expect("it waits for the action");
+    assert_eq!(waiting.await.unwrap(), Err(ActError::Ended));
+    logged(&log, "end of the step", |kind| matches!(kind, Kind::StepEnded { problem: Some(_), .. })).await;
+    assert_eq!(live.act(Action::Wait(Wait::Ms(1))).await, Err(ActError::Ended));
     lab.close().await;
 }
