@@ -13,6 +13,7 @@
 //! | [`action`] | what a learner or a scenario does to a run |
 //! | [`event`] | the event log, the only truth of a run |
 //! | [`judge`] | the fold of a log into a verdict |
+//! | [`matrix`] | what a run under a fault says about a lock: covered or not |
 //! | [`scenario`] | the scenario: set-up, steps, expectations; its TOML under feature `scenario` |
 
 pub mod action;
@@ -21,6 +22,7 @@ pub mod guard;
 pub mod ids;
 pub mod judge;
 pub mod machine;
+pub mod matrix;
 mod pattern;
 pub mod scenario;
 pub mod setup;

@@ -2,6 +2,7 @@
 
 pub mod arena;
 pub mod bank;
+pub mod cases;
 pub mod clock;
 pub mod control;
 pub mod data_dir;
@@ -9,6 +10,7 @@ pub mod doctor;
 pub mod http;
 pub mod lab;
 pub mod link;
+pub mod matrix;
 pub mod replica;
 pub mod run;
 pub mod say;

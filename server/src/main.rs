@@ -4,7 +4,7 @@
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
-use server::{doctor, http, replica, run, warden};
+use server::{cases, doctor, http, matrix, replica, run, warden};
 use tracing_subscriber::EnvFilter;
 
 /// A teaching lab on distributed locks: real replicas, real stores, real faults, measured verdicts.
@@ -21,6 +21,10 @@ enum Command {
     Serve(http::serve::Args),
     /// Run scenario files and say what came of them.
     Run(run::cli::Args),
+    /// Say which broken variant is caught by which scenario.
+    Cases(cases::Args),
+    /// Measure which failure which lock covers.
+    Matrix(matrix::cli::Args),
     /// Say what the lab finds on this machine, what is missing, and how to get it.
     Doctor(doctor::Args),
     /// The parent of every store and replica; the server starts it.
@@ -37,6 +41,8 @@ fn main() -> ExitCode {
     match Cli::parse().command {
         Command::Serve(args) => http::serve::main(args),
         Command::Run(args) => run::cli::main(args),
+        Command::Cases(args) => cases::main(&args),
+        Command::Matrix(args) => matrix::cli::main(args),
         Command::Doctor(args) => doctor::main(args),
         Command::Warden => warden::child::main(),
         Command::Replica => replica::main(),

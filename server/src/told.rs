@@ -4,7 +4,9 @@
 use std::io;
 
 use tokio::signal::unix::{Signal, SignalKind, signal};
+use tokio_util::sync::CancellationToken;
 
+use crate::say;
 use crate::warden::linux;
 
 /// Hears them from now on.
@@ -45,4 +47,20 @@ async fn hung_up(signal: &mut Option<Signal>) -> Option<()> {
         Some(signal) => signal.recv().await,
         None => std::future::pending().await,
     }
+}
+
+/// A token that is cancelled when the process is told to end. Whoever insists ends it at once, with that exit
+/// status, and the warden cleans up.
+pub fn cancels(insisted: u8) -> io::Result<CancellationToken> {
+    let mut told = Told::listen()?;
+    let token = CancellationToken::new();
+    let told_to_end = token.clone();
+    tokio::spawn(async move {
+        told.to_end().await;
+        say::error("told to end; ending what runs ...");
+        told_to_end.cancel();
+        told.at_once().await;
+        std::process::exit(insisted.into());
+    });
+    Ok(token)
 }

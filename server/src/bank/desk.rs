@@ -17,9 +17,9 @@ use super::{BankError, Settled, books};
 use crate::clock::now_us;
 
 /// How long guard current-epoch waits for the arena's answer before it rejects.
-const GUARD_LIMIT: Duration = Duration::from_millis(800);
+const GUARD_LIMIT: Duration = Duration::from_secs(2);
 /// How long the bank's own store may take for anything but a commit. Replicas wait for an answer somewhat longer.
-const STORE_LIMIT: Duration = Duration::from_millis(1500);
+const STORE_LIMIT: Duration = Duration::from_secs(3);
 /// How long a commit may take, and after one without an answer the search for what became of it. A store
 /// that was paused goes on with the commit when it is resumed, and then that has to be told.
 const COMMIT_LIMIT: Duration = Duration::from_secs(60);

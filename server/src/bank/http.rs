@@ -23,7 +23,7 @@ const LONGEST_BODY: usize = 16 << 10;
 /// So many settlements are worked on at a time; each may need two connections to Postgres.
 const AT_A_TIME: usize = 16;
 /// How long a request waits for its answer. The settlement itself goes on.
-const ANSWER_LIMIT: Duration = Duration::from_secs(5);
+const ANSWER_LIMIT: Duration = Duration::from_secs(8);
 /// Most lines of a list.
 const LONGEST_LIST: u32 = 1000;
 

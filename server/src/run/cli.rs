@@ -13,14 +13,13 @@ use locks::scenario::{Problem, Scenario};
 use locks::setup::StrategyName;
 use locks::strategy;
 use tokio::task::{JoinError, JoinSet};
-use tokio_util::sync::CancellationToken;
 
 use super::export::Export;
 use super::report;
 use super::runner::{Finished, Outcome, run_unless};
 use crate::lab::{Lab, LabConfig};
 use crate::say;
-use crate::told::Told;
+use crate::told;
 
 /// Options of `aegis run`.
 #[derive(Clone, Debug, ClapArgs)]
@@ -129,24 +128,14 @@ fn variants(file: &str, scenario: Scenario, strategies: &[StrategyName], guards:
     runs
 }
 
-/// Cancels when told to end; whoever insists ends the process at once, and the warden cleans up.
-async fn until_told(mut told: Told, told_to_end: CancellationToken) {
-    told.to_end().await;
-    say::error("told to end; ending what runs ...");
-    told_to_end.cancel();
-    told.at_once().await;
-    std::process::exit(NO_RESULT.into());
-}
-
 async fn all(args: Args, runs: Vec<Asked>) -> u8 {
-    let told_to_end = CancellationToken::new();
-    match Told::listen() {
-        Ok(told) => drop(tokio::spawn(until_told(told, told_to_end.clone()))),
+    let told_to_end = match told::cancels(NO_RESULT) {
+        Ok(told_to_end) => told_to_end,
         Err(error) => {
             say::error(format_args!("signals cannot be heard: {error}"));
             return NO_RESULT;
         }
-    }
+    };
     let lab = match Lab::open(args.lab.clone()).await {
         Ok(lab) => lab,
         Err(error) => {

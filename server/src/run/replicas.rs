@@ -26,7 +26,7 @@ use crate::replica::control::Control;
 use crate::warden::Process;
 
 /// How long a replica may take until it is ready.
-const READY_LIMIT: Duration = Duration::from_secs(10);
+const READY_LIMIT: Duration = Duration::from_secs(30);
 /// How long a replica that is to end may take before it is killed.
 const SHUTDOWN_LIMIT: Duration = Duration::from_secs(2);
 /// How long it may take until the pipe of a process that is gone is read to its end.

@@ -95,7 +95,7 @@ impl Sink {
             }
         };
         // Far longer than a command's: whether an effect was taken is worth waiting for.
-        Ok((Sink { to, timeout: (limit * 10).max(Duration::from_secs(2)) }, opened))
+        Ok((Sink { to, timeout: (limit * 10).max(Duration::from_secs(5)) }, opened))
     }
 
     /// What is to be sent for an effect.
