@@ -207,13 +207,36 @@ pub enum Assert {
     },
 }
 
-/// Which links: every pair of a replica and an endpoint named.
+/// Which links: every pair of a replica and an endpoint named. The replication link of a Redis pair is the
+/// pair's own, whatever replicas are named.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Links {
-    /// Replicas.
+    /// Replicas; none where only replication links are meant.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub replica: Vec<String>,
     /// Endpoints.
     pub endpoint: Vec<Endpoint>,
+}
+
+impl Links {
+    /// Every link that is meant: whose it is and where it leads. A replication link is that of its node.
+    pub fn each(&self) -> Vec<(String, Endpoint)> {
+        let own = self.endpoint.iter().filter_map(|endpoint| match endpoint {
+            Endpoint::RedisReplica(node) => Some((Endpoint::Redis(*node).to_string(), *endpoint)),
+            _ => None,
+        });
+        let of_replicas = self.endpoint.iter().filter(|endpoint| !matches!(endpoint, Endpoint::RedisReplica(_)));
+        let of_replicas = of_replicas.flat_map(|end| self.replica.iter().map(|name| (name.clone(), *end)));
+        own.chain(of_replicas).collect()
+    }
+
+    /// Nodes whose replication links are meant.
+    pub fn pairs(&self) -> impl Iterator<Item = u8> + '_ {
+        self.endpoint.iter().filter_map(|endpoint| match endpoint {
+            Endpoint::RedisReplica(node) => Some(*node),
+            _ => None,
+        })
+    }
 }
 
 /// Which way a message goes.
@@ -302,18 +325,6 @@ impl Action {
 
     /// Can this lab perform it yet? Others are refused as "not supported yet", never ignored.
     pub fn is_supported(&self) -> bool {
-        !matches!(
-            self,
-            Action::Node(_)
-                | Action::Failover(_)
-                | Action::Postgres(_)
-                | Action::TerminateBackend(_)
-                | Action::Elapse { .. }
-                | Action::Reset
-                | Action::Chaos { .. }
-                | Action::Sql(_)
-                | Action::Redis { .. }
-                | Action::Session(_)
-        )
+        !matches!(self, Action::Session(_))
     }
 }

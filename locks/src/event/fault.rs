@@ -54,4 +54,26 @@ pub enum Fault {
         /// By how much, in milliseconds.
         shift_ms: i64,
     },
+    /// A store was ended and started again: its sessions are lost. Over when it answers.
+    Restart {
+        /// Which.
+        process: ProcessName,
+    },
+    /// A Redis node's clock jumped. Over at once: what it did to the keys stays.
+    NodeClock {
+        /// The node.
+        node: Endpoint,
+        /// By how much, in milliseconds.
+        shift_ms: i64,
+    },
+    /// A Redis pair fails over to its replica. Over when the promoted node answers in the old one's place.
+    Failover {
+        /// The node.
+        node: Endpoint,
+    },
+    /// The Postgres backends of a replica were terminated. Over at once.
+    Terminate {
+        /// The replica.
+        replica: String,
+    },
 }

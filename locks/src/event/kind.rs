@@ -98,6 +98,16 @@ pub enum Kind {
         /// What it was.
         what: Fault,
     },
+    /// Somebody who is no replica put a statement to a store: a step of the script, or a fault that is done
+    /// by statements.
+    Outsider {
+        /// The store.
+        to: Endpoint,
+        /// Verbatim SQL or Redis text.
+        text: String,
+        /// What the store answered, in words.
+        answer: String,
+    },
     /// Something that the reader must know: an error of the lab, of the file, of a command.
     Trouble {
         /// What.
@@ -112,6 +122,13 @@ pub enum Kind {
     // ---- replicas: what they believe ----
     /// The replica has its sessions, its statements are prepared, its timers are set.
     Ready,
+    /// How the replica's clocks stand against the machine's from now on.
+    ClockSet {
+        /// Offset of its wall clock, in milliseconds.
+        shift_ms: i64,
+        /// How far its lease clock was moved ahead, in milliseconds.
+        elapsed_ms: u64,
+    },
     /// A session was opened. Its link knows it by the same name, which travels in the connection's first
     /// bytes. While a set-up is changed, two of one name may be open: count them.
     SessionOpened {

@@ -290,8 +290,16 @@ fn struck(fault: &Fault) -> Option<&str> {
         Fault::Pause { process: ProcessName::Replica(name) } | Fault::Kill { process: ProcessName::Replica(name) } => {
             Some(name)
         }
-        Fault::Cut { replica, .. } | Fault::Delay { replica, .. } | Fault::Hold { replica, .. } => Some(replica),
-        Fault::Pause { .. } | Fault::Kill { .. } | Fault::Clock { .. } => None,
+        Fault::Cut { replica, .. }
+        | Fault::Delay { replica, .. }
+        | Fault::Hold { replica, .. }
+        | Fault::Terminate { replica } => Some(replica),
+        Fault::Pause { .. }
+        | Fault::Kill { .. }
+        | Fault::Clock { .. }
+        | Fault::Restart { .. }
+        | Fault::NodeClock { .. }
+        | Fault::Failover { .. } => None,
     }
 }
 

@@ -9,7 +9,9 @@ use proptest::sample::{select, subsequence};
 use serde_json::{Value, json};
 
 use super::{Bound, CATALOG, Expect, ExpectEvent, Problem, Scenario, Stage, Step};
-use crate::action::{Action, Advance, Assert, Direction, EventPattern, Fire, Links, Wait};
+use crate::action::{
+    Action, Advance, Assert, Direction, EventPattern, Fire, Links, NodeAction, PostgresAction, Wait,
+};
 use crate::guard::Guard;
 use crate::ids::{Endpoint, Gate, SinkName};
 use crate::machine::{LockState, Outcome};
@@ -97,7 +99,8 @@ prop_compose! {
         change in change(), gated in subsequence(vec!["renew", "release", "mint"], 0..=3), is_gated in any::<bool>(),
         cron in any::<bool>(), seed in 0..=i64::MAX as u64, end_limit_ms in ms(),
         replica in btree_map(select(NAMES.to_vec()), of_replica(), 0..3),
-        maxmemory in of(text()), maxmemory_policy in of(text()),
+        maxmemory in of(select(vec!["4mb", "512KB", "1048576"])),
+        maxmemory_policy in of(select(vec!["noeviction", "allkeys-lru"])),
     ) -> Setup {
         let mut setup = Setup { seed, end_limit_ms, ..Setup::default() };
         setup.apply(&change);
@@ -106,6 +109,8 @@ prop_compose! {
         setup.cron = cron && !is_gated;
         setup.replica = replica.into_iter().map(|(name, own)| (name.to_owned(), own)).collect();
         if maxmemory.is_some() {
+            let own = [maxmemory, maxmemory_policy].map(|value| value.map(str::to_owned));
+            let [maxmemory, maxmemory_policy] = own;
             setup.node.insert("redis-2".to_owned(), NodeSetup { maxmemory, maxmemory_policy });
         }
         setup
@@ -115,7 +120,40 @@ prop_compose! {
 fn links() -> impl Strategy<Value = Links> {
     let redis: Vec<Endpoint> = (1..=5).map(Endpoint::Redis).collect();
     let endpoints = prop_oneof![Just(redis), subsequence(Endpoint::of_replicas().collect::<Vec<_>>(), 1..=3)];
-    (names(), endpoints).prop_map(|(replica, endpoint)| Links { replica, endpoint })
+    let of_replicas = (names(), endpoints).prop_map(|(replica, endpoint)| Links { replica, endpoint });
+    let of_a_pair = Just(Links { replica: Vec::new(), endpoint: vec![Endpoint::RedisReplica(1)] });
+    prop_oneof![4 => of_replicas, 1 => of_a_pair]
+}
+
+fn on_stores() -> impl Strategy<Value = Action> {
+    let node = || (1..=5_u8).prop_map(Endpoint::Redis);
+    let on_node = vec![
+        NodeAction::Kill,
+        NodeAction::Start,
+        NodeAction::Pause,
+        NodeAction::Resume,
+        NodeAction::ScriptFlush as fn(Endpoint) -> NodeAction,
+    ];
+    let postgres = vec![
+        PostgresAction::Restart,
+        PostgresAction::Kill,
+        PostgresAction::Start,
+        PostgresAction::Pause,
+        PostgresAction::Resume,
+    ];
+    prop_oneof![
+        (select(on_node), node()).prop_map(|(act, node)| Action::Node(act(node))),
+        (node(), -9000_i64..9000)
+            .prop_map(|(clock_shift, ms)| Action::Node(NodeAction::ClockShift { clock_shift, ms })),
+        node().prop_map(Action::Failover),
+        select(postgres).prop_map(Action::Postgres),
+        names().prop_map(Action::TerminateBackend),
+        (1..1000_u64).prop_map(|ms| Action::Elapse { ms }),
+        Just(Action::Reset),
+        (0..99_u64, 1..9_u64, ms()).prop_map(|(seed, faults, limit_ms)| Action::Chaos { seed, faults, limit_ms }),
+        text().prop_map(Action::Sql),
+        (text(), node()).prop_map(|(command, node)| Action::Redis { command, node }),
+    ]
 }
 
 fn pattern() -> impl Strategy<Value = EventPattern> {
@@ -171,6 +209,7 @@ fn action() -> impl Strategy<Value = Action> {
         (links(), direction()).prop_map(|(links, what)| Action::Hold { links, what }),
         (links(), of(direction())).prop_map(|(links, what)| Action::LetGo { links, what }),
         (names(), -9000_i64..9000).prop_map(|(replica, shift_ms)| Action::Clock { replica, shift_ms }),
+        on_stores(),
     ]
 }
 

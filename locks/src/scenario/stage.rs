@@ -115,13 +115,13 @@ impl Stage {
             Action::Set(change) => self.set(change),
             Action::Cut(links) => {
                 self.on_stage(&links.replica);
-                self.cut.extend(pairs(links));
+                self.cut.extend(links.each());
             }
             Action::Heal { links, .. } => self.heal(links),
             Action::Delay { links, .. } => self.on_stage(&links.replica),
             Action::Hold { links, what } => {
                 self.on_stage(&links.replica);
-                self.held.extend(pairs(links).map(|(name, endpoint)| (name, endpoint, *what)));
+                self.held.extend(links.each().into_iter().map(|(name, endpoint)| (name, endpoint, *what)));
             }
             Action::LetGo { links, what } => self.let_go(links, *what),
             Action::Node(node) => self.node(node),
@@ -136,7 +136,9 @@ impl Stage {
                     self.alive(&[name.to_owned()]);
                 }
             }
-            Action::Elapse { .. } | Action::Reset | Action::Chaos { .. } | Action::Sql(_) | Action::Redis { .. } => {}
+            Action::Reset => self.reset(),
+            // A series of chaos undoes what it did.
+            Action::Elapse { .. } | Action::Chaos { .. } | Action::Sql(_) | Action::Redis { .. } => {}
         }
         std::mem::take(&mut self.found)
     }
@@ -319,8 +321,8 @@ impl Stage {
 
     fn heal(&mut self, links: &Links) {
         self.on_stage(&links.replica);
-        for link in pairs(links) {
-            if !self.cut.remove(&link) && self.replicas.contains_key(&link.0) {
+        for link in links.each() {
+            if !self.cut.remove(&link) && self.is_of_somebody(&link) {
                 let cut = self.cut.iter().map(|(name, endpoint)| format!("{name} to {endpoint}")).collect::<Vec<_>>();
                 self.found(
                     &link.1.to_string(),
@@ -331,14 +333,19 @@ impl Stage {
         }
     }
 
+    /// Is that link of a replica on stage, or of a Redis pair?
+    fn is_of_somebody(&self, (name, endpoint): &(String, Endpoint)) -> bool {
+        self.replicas.contains_key(name) || matches!(endpoint, Endpoint::RedisReplica(_))
+    }
+
     fn let_go(&mut self, links: &Links, what: Option<Direction>) {
         self.on_stage(&links.replica);
-        for (name, endpoint) in pairs(links) {
+        for (name, endpoint) in links.each() {
             let mut released = false;
             for way in [Direction::Request, Direction::Reply] {
                 released |= what.is_none_or(|what| what == way) && self.held.remove(&(name.clone(), endpoint, way));
             }
-            if !released && self.replicas.contains_key(&name) {
+            if !released && self.is_of_somebody(&(name.clone(), endpoint)) {
                 let what =
                     what.map_or("nothing", |way| if way == Direction::Request { "no request" } else { "no reply" });
                 self.found(
@@ -360,6 +367,16 @@ impl Stage {
         }
     }
 
+    /// Everything runs again, and nothing was done yet.
+    fn reset(&mut self) {
+        self.replicas.values_mut().for_each(|life| *life = Life::Running);
+        self.given.clear();
+        self.fired.clear();
+        self.stores.clear();
+        self.cut.clear();
+        self.held.clear();
+    }
+
     /// A turn of a store, or an act for which it must run.
     fn store(&mut self, store: Endpoint, turn: Option<Turn>) {
         let life = self.stores.get(&store).copied().unwrap_or(Life::Running);
@@ -375,9 +392,4 @@ impl Stage {
             Err(why) => self.found(&store.to_string(), format!("{store} {why}"), ""),
         }
     }
-}
-
-/// Every link that is named.
-fn pairs(links: &Links) -> impl Iterator<Item = (String, Endpoint)> + use<'_> {
-    links.replica.iter().flat_map(|name| links.endpoint.iter().map(|endpoint| (name.clone(), *endpoint)))
 }

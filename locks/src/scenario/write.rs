@@ -298,7 +298,7 @@ fn fields(lines: &mut Lines, fields: &BTreeMap<String, Value>) {
 }
 
 fn links(lines: &mut Lines, of: &Links) {
-    lines.add("replica", one_or_list(&of.replica));
+    lines.some("replica", (!of.replica.is_empty()).then(|| one_or_list(&of.replica)));
     let all_redis = (1..=Endpoint::REDIS_NODES).map(Endpoint::Redis);
     let endpoint = match of.endpoint.iter().copied().eq(all_redis) {
         true => quoted("redis"),

@@ -17,6 +17,19 @@ const ISOLATIONS: &[(&str, &str)] =
 const FURTHER_GATES: [&str; 7] = ["renew", "release", "mint", "look", "ensure", "begin", "rollback"];
 /// Broken parts that are no strategy.
 const BROKEN_PARTS: [&str; 2] = ["binder/process-start", "session/pooled"];
+/// What Redis can do when its memory is full.
+const POLICIES: [&str; 8] = [
+    "noeviction",
+    "allkeys-lru",
+    "allkeys-lfu",
+    "allkeys-random",
+    "volatile-lru",
+    "volatile-lfu",
+    "volatile-random",
+    "volatile-ttl",
+];
+/// Units of memory that Redis knows.
+const MEMORY_UNITS: [&str; 8] = ["", "b", "k", "kb", "m", "mb", "g", "gb"];
 /// Longest cadence, in seconds.
 const MAX_EVERY_S: u64 = 3600;
 
@@ -169,13 +182,28 @@ fn time_zone(node: &Node, problems: &mut Problems) -> Option<String> {
     good.then_some(zone)
 }
 
+/// An amount of memory as Redis spells it.
+fn memory(node: &Node, problems: &mut Problems) -> Option<String> {
+    let amount = text(node, "maxmemory", problems)?;
+    let unit = amount.trim_start_matches(|c: char| c.is_ascii_digit());
+    let number = &amount[..amount.len() - unit.len()];
+    let good = number.parse::<u32>().is_ok() && MEMORY_UNITS.iter().any(|known| known.eq_ignore_ascii_case(unit));
+    if !good {
+        problems.add(&node.span, format!("`maxmemory` is {amount:?}"), "as Redis spells it: `4mb`, `512kb`, `1048576`");
+    }
+    good.then_some(amount)
+}
+
 fn of_node(node: &Node, name: &str, problems: &mut Problems) -> NodeSetup {
     let Some(mut table) = Table::of(node, format!("`setup.node.{name}`"), problems) else {
         return NodeSetup::default();
     };
     let own = NodeSetup {
-        maxmemory: table.get("maxmemory").and_then(|node| text(node, "maxmemory", problems)),
-        maxmemory_policy: table.get("maxmemory_policy").and_then(|node| text(node, "maxmemory_policy", problems)),
+        maxmemory: table.get("maxmemory").and_then(|node| memory(node, problems)),
+        maxmemory_policy: table
+            .get("maxmemory_policy")
+            .and_then(|node| word(node, "maxmemory_policy", &POLICIES.map(|name| (name, name)), problems))
+            .map(str::to_owned),
     };
     table.done(problems);
     own

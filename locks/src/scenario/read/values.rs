@@ -169,10 +169,18 @@ fn endpoints(node: &Node, name: &str, problems: &mut Problems) -> Option<Vec<End
     })
 }
 
-/// The links that a table names with `replica` and `endpoint`.
+/// The links that a table names with `replica` and `endpoint`; a replication link is no replica's.
 pub(super) fn links(table: &mut Table<'_>, problems: &mut Problems) -> Option<Links> {
-    let replica = table.need("replica", problems).and_then(|node| replicas(node, "replica", problems));
     let endpoint = table.need("endpoint", problems).and_then(|node| endpoints(node, "endpoint", problems));
+    let of_pair = |endpoint: &Endpoint| matches!(endpoint, Endpoint::RedisReplica(_));
+    if let Some(all) = endpoint.as_ref().filter(|all| all.iter().all(of_pair)) {
+        if let Some(node) = table.get("replica") {
+            let what = "a replication link is no replica's";
+            problems.add(&node.span, what, "`{ endpoint = \"redis-1/replica\" }` alone");
+        }
+        return Some(Links { replica: Vec::new(), endpoint: all.clone() });
+    }
+    let replica = table.need("replica", problems).and_then(|node| replicas(node, "replica", problems));
     Some(Links { replica: replica?, endpoint: endpoint? })
 }
 

@@ -59,6 +59,10 @@ fn fault_words(fault: &Fault) -> String {
         Fault::Delay { replica, endpoint, ms, .. } => format!("{replica}–{endpoint} delayed by {ms} ms"),
         Fault::Hold { replica, endpoint, .. } => format!("{replica}–{endpoint} held"),
         Fault::Clock { replica, shift_ms } => format!("clock of {replica} {shift_ms:+} ms"),
+        Fault::Restart { process } => format!("{} restarted", process_words(process)),
+        Fault::NodeClock { node, shift_ms } => format!("clock of {node} {shift_ms:+} ms"),
+        Fault::Failover { node } => format!("{node} failed over"),
+        Fault::Terminate { replica } => format!("Postgres backends of {replica} terminated"),
     }
 }
 
@@ -86,9 +90,11 @@ fn said(kind: &Kind) -> (&'static str, String) {
         }
         Kind::FaultBegan { what, .. } => ("fault began", fault_words(what)),
         Kind::FaultEnded { what, .. } => ("fault ended", fault_words(what)),
+        Kind::Outsider { to, text, answer } => ("outsider", format!("{text} at {to}: {answer}")),
         Kind::Trouble { problem } => ("trouble", problem.text.clone()),
         Kind::Ended { why } => ("run ended", words::ended(*why).to_owned()),
         Kind::Ready => ("ready", String::new()),
+        Kind::ClockSet { shift_ms, elapsed_ms } => ("clocks set", format!("{shift_ms:+} ms, {elapsed_ms} ms elapsed")),
         Kind::SessionOpened { endpoint, session, .. } => ("session opened", format!("{session} to {endpoint}")),
         Kind::SessionClosed { endpoint, session, why } => ("session closed", format!("{session} to {endpoint}: {why}")),
         Kind::SlotDue { attempt, slot: due, by_timer, .. } => {
