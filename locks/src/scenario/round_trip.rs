@@ -9,9 +9,7 @@ use proptest::sample::{select, subsequence};
 use serde_json::{Value, json};
 
 use super::{Bound, CATALOG, Expect, ExpectEvent, Problem, Scenario, Stage, Step};
-use crate::action::{
-    Action, Advance, Assert, Direction, EventPattern, Fire, Links, NodeAction, PostgresAction, Wait,
-};
+use crate::action::{Action, Advance, Assert, Direction, EventPattern, Fire, Links, NodeAction, PostgresAction, Wait};
 use crate::guard::Guard;
 use crate::ids::{Endpoint, Gate, SinkName};
 use crate::machine::{LockState, Outcome};

@@ -125,7 +125,7 @@ impl Stage {
             }
             Action::LetGo { links, what } => self.let_go(links, *what),
             Action::Node(node) => self.node(node),
-            Action::Failover(node) => self.store(*node, None),
+            Action::Failover(node) => self.failover(*node),
             Action::Postgres(PostgresAction::Restart) => self.store(Endpoint::Postgres, None),
             Action::Postgres(PostgresAction::Kill) => self.store(Endpoint::Postgres, Some(Turn::Kill)),
             Action::Postgres(PostgresAction::Start) => self.store(Endpoint::Postgres, Some(Turn::Start)),
@@ -365,6 +365,18 @@ impl Stage {
             NodeAction::Resume(node) => self.store(*node, Some(Turn::Resume)),
             NodeAction::ScriptFlush(node) | NodeAction::ClockShift { clock_shift: node, .. } => self.store(*node, None),
         }
+    }
+
+    /// The node is another process from now on: one that runs, also where the old one was killed.
+    fn failover(&mut self, node: Endpoint) {
+        if self.stores.get(&node) == Some(&Life::Paused) {
+            self.found(
+                &node.to_string(),
+                format!("{node} is paused"),
+                "`node = { resume = ... }` it first, or kill it",
+            );
+        }
+        self.stores.insert(node, Life::Running);
     }
 
     /// Everything runs again, and nothing was done yet.

@@ -3,10 +3,12 @@
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use locks::ids::Endpoint;
 use locks::setup::NodeSetup;
 use sqlx::postgres::PgConnectOptions;
+use tokio::sync::OnceCell;
 
 use super::store::Store;
 use crate::lab::LabError;
@@ -37,9 +39,38 @@ pub struct Means {
 pub(super) struct Embedded {
     postgres: Store,
     options: PgConnectOptions,
-    nodes: Vec<Store>,
+    nodes: Vec<Pair>,
+    redis: redis_node::Means,
+    folder: PathBuf,
     /// Removed last.
-    _sockets: Sockets,
+    sockets: Sockets,
+}
+
+/// A Redis node, and the replica that it may have.
+#[derive(Debug)]
+struct Pair {
+    first: Store,
+    second: OnceCell<Store>,
+    /// It failed over: the second is the primary.
+    swapped: AtomicBool,
+}
+
+impl Pair {
+    fn new(first: Store) -> Pair {
+        Pair { first, second: OnceCell::new(), swapped: AtomicBool::new(false) }
+    }
+
+    fn primary(&self) -> &Store {
+        match self.second.get() {
+            Some(second) if self.swapped.load(Ordering::Acquire) => second,
+            _ => &self.first,
+        }
+    }
+
+    fn replica(&self) -> Option<&Store> {
+        let second = self.second.get()?;
+        Some(if self.swapped.load(Ordering::Acquire) { &self.first } else { second })
+    }
 }
 
 impl Embedded {
@@ -81,7 +112,30 @@ impl Embedded {
         let (postgres, one, two, three, four, five) =
             tokio::try_join!(postgres, node(1), node(2), node(3), node(4), node(5))?;
         let options = postgres.superuser().ok_or_else(|| LabError::Lab("Postgres is no Postgres".to_owned()))?;
-        Ok(Embedded { postgres, options, nodes: vec![one, two, three, four, five], _sockets: sockets })
+        let nodes = [one, two, three, four, five].map(Pair::new).into();
+        Ok(Embedded { postgres, options, nodes, redis, folder: folder.to_owned(), sockets })
+    }
+
+    /// Start a second process behind a node, if there is none. What makes it a replica is the run's.
+    pub(super) async fn start_replica(&self, node: u8) -> Result<(), LabError> {
+        let Some(pair) = self.pair(node) else { return Err(LabError::NotHere("a node of that number")) };
+        let name = format!("{}-replica", Endpoint::Redis(node));
+        let log = self.folder.join(format!("{name}.log"));
+        let setup = pair.first.node_setup();
+        let node = Node { name, folder: self.sockets.folder().to_owned(), log, setup };
+        pair.second.get_or_try_init(|| Store::redis(node, self.redis.clone())).await?;
+        Ok(())
+    }
+
+    /// The two processes of a pair change places.
+    pub(super) fn swap(&self, node: u8) {
+        if let Some(pair) = self.pair(node) {
+            pair.swapped.fetch_xor(true, Ordering::AcqRel);
+        }
+    }
+
+    fn pair(&self, node: u8) -> Option<&Pair> {
+        self.nodes.get(usize::from(node).checked_sub(1)?)
     }
 
     /// Change settings of nodes that run.
@@ -102,8 +156,9 @@ impl Embedded {
     pub(super) fn store(&self, endpoint: Endpoint) -> Option<&Store> {
         match endpoint {
             Endpoint::Postgres => Some(&self.postgres),
-            Endpoint::Redis(node) => self.nodes.get(usize::from(node).checked_sub(1)?),
-            Endpoint::RedisReplica(_) | Endpoint::Bank => None,
+            Endpoint::Redis(node) => self.pair(node).map(Pair::primary),
+            Endpoint::RedisReplica(node) => self.pair(node)?.replica(),
+            Endpoint::Bank => None,
         }
     }
 
@@ -122,7 +177,10 @@ impl Embedded {
     pub(super) async fn close(&self) {
         let nodes = async {
             for node in &self.nodes {
-                report(node.close().await);
+                report(node.first.close().await);
+                if let Some(second) = node.second.get() {
+                    report(second.close().await);
+                }
             }
         };
         let postgres = async { report(self.postgres.close().await) };

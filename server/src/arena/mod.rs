@@ -189,7 +189,29 @@ impl Arena {
 
     /// Every store process, Postgres first; none when the stores are shared.
     pub fn stores(&self) -> impl Iterator<Item = (Endpoint, &Store)> {
-        Endpoint::of_replicas().filter_map(|endpoint| Some((endpoint, self.store(endpoint)?)))
+        let replicas = (1..=Endpoint::REDIS_NODES).map(Endpoint::RedisReplica);
+        let all = Endpoint::of_replicas().chain(replicas);
+        all.filter_map(|endpoint| Some((endpoint, self.store(endpoint)?)))
+    }
+
+    /// Start a process of a replica behind a Redis node, if there is none yet.
+    pub async fn start_replica(&self, node: u8) -> Result<(), LabError> {
+        match &*self.stores {
+            Stores::Embedded(own) => own.start_replica(node).await,
+            Stores::Shared(_) => Err(LabError::NotHere("replicas of shared Redis nodes")),
+        }
+    }
+
+    /// A Redis node and its replica change places: `redis-1` is the other process from now on.
+    pub fn swap(&self, node: u8) {
+        if let Stores::Embedded(own) = &*self.stores {
+            own.swap(node);
+        }
+    }
+
+    /// Are the stores somebody else's, and other arenas use them too?
+    pub fn is_shared(&self) -> bool {
+        matches!(&*self.stores, Stores::Shared(_))
     }
 
     /// Start a replica. Its pipes belong to the runtime that calls this; its errors go to a log in the

@@ -136,6 +136,14 @@ impl Store {
         }
     }
 
+    /// The settings that a Redis node starts with.
+    pub(super) fn node_setup(&self) -> locks::setup::NodeSetup {
+        match &self.what {
+            What::Redis(node, _) => node.lock().unwrap_or_else(PoisonError::into_inner).setup.clone(),
+            What::Postgres(..) => locks::setup::NodeSetup::default(),
+        }
+    }
+
     /// Settings that a Redis node starts with from now on.
     pub(super) fn set_node(&self, setup: &locks::setup::NodeSetup) {
         if let What::Redis(node, _) = &self.what {

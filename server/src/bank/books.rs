@@ -57,6 +57,12 @@ async fn make(arena: &PgConnectOptions, own: &PgConnectOptions) -> Result<(), Ba
     Ok(())
 }
 
+/// Forgets everything.
+pub(super) async fn empty(books: &mut PgConnection) -> Result<(), BankError> {
+    sqlx::query("truncate settlements, slots, fences").execute(books).await?;
+    Ok(())
+}
+
 /// What was seen of this slot and this lock; neither changes until the transaction ends.
 pub(super) async fn seen(books: &mut PgConnection, slot: &Slot, lock: &str) -> sqlx::Result<Seen> {
     let effects: i32 = sqlx::query_scalar(

@@ -148,6 +148,17 @@ impl Desk {
         }
     }
 
+    /// Forgets every settlement.
+    pub(super) async fn empty(&self) -> Result<(), BankError> {
+        within(STORE_LIMIT, async {
+            let mut books = self.books.take().await?;
+            books::empty(&mut books).await?;
+            books.give_back();
+            Ok(())
+        })
+        .await
+    }
+
     /// The latest settlements, newest first.
     pub(super) async fn list(&self, limit: u32) -> Result<Vec<Listed>, BankError> {
         within(STORE_LIMIT, async {

@@ -128,6 +128,11 @@ impl Bank {
         self.desk.set_guards(guards);
     }
 
+    /// Forgets every settlement, as if it had just been opened.
+    pub async fn empty(&self) -> Result<(), BankError> {
+        self.desk.empty().await
+    }
+
     /// Takes no more settlements, and waits (not for ever) until those under way are settled and told.
     pub async fn close(&self) {
         self.closing.cancel();

@@ -1,12 +1,15 @@
 //! The embedded Postgres of the control plane: one cluster under the data folder, one process at a time,
-//! with the durability that Postgres has by default.
+//! with the durability that Postgres has by default. One that ends by itself is started again.
 
 use std::fs::{self, File};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use sqlx::postgres::PgConnectOptions;
 use sqlx::{AssertSqlSafe, ConnectOptions, Connection};
+use tokio::sync::watch;
+use tokio::time::sleep;
+use tokio_util::sync::CancellationToken;
 
 use crate::data_dir::{DataDir, kill_left_over, try_lock};
 use crate::lab::LabError;
@@ -44,12 +47,58 @@ pub(crate) struct Own<'a> {
     pub(crate) data_dir: &'a DataDir,
 }
 
+/// How soon one that ended by itself is started again; doubled each time that this fails ...
+const AGAIN: Duration = Duration::from_millis(200);
+/// ... up to this.
+const LONGEST_AGAIN: Duration = Duration::from_secs(10);
+
 /// The cluster, running.
 pub(super) struct Embedded {
-    cluster: Cluster,
-    process: Process,
+    keeper: Arc<Keeper>,
     _sockets: Sockets,
     lock: Mutex<Option<File>>,
+}
+
+/// Keeps it running.
+struct Keeper {
+    cluster: Cluster,
+    means: Means,
+    process: watch::Sender<Process>,
+    ending: CancellationToken,
+}
+
+impl Keeper {
+    /// Start it again whenever it ends by itself, until it is to end.
+    async fn keep(&self) {
+        let mut pause = AGAIN;
+        loop {
+            let process = self.process.borrow().clone();
+            let Some(exit) = self.ending.run_until_cancelled(process.exited()).await else { return };
+            tracing::error!(%exit, "the control plane's Postgres ended by itself; it is started again");
+            loop {
+                if self.means.warden.is_gone() || self.ending.is_cancelled() {
+                    return;
+                }
+                // What a killed Postgres leaves keeps the next one away, and nothing of it runs any more.
+                let started = match self.cluster.forget_dead() {
+                    Ok(()) => self.cluster.start(&self.means).await,
+                    Err(error) => Err(error),
+                };
+                match started {
+                    Ok(process) => {
+                        pause = AGAIN;
+                        self.process.send_replace(process);
+                        break;
+                    }
+                    Err(error) => tracing::error!(%error, "the control plane's Postgres does not start"),
+                }
+                if self.ending.run_until_cancelled(sleep(pause)).await.is_none() {
+                    return;
+                }
+                pause = (pause * 2).min(LONGEST_AGAIN);
+            }
+        }
+    }
 }
 
 impl Embedded {
@@ -98,15 +147,23 @@ impl Embedded {
             // Written last: a cluster without it is half made, holds nothing, and is made again.
             at(&password_file, crate::stores::write_secret(&password_file, &cluster.password))?;
         }
-        Ok(Embedded { cluster, process, _sockets: sockets, lock: Mutex::new(Some(lock)) })
+        let (process, ending) = (watch::Sender::new(process), CancellationToken::new());
+        let keeper = Arc::new(Keeper { cluster, means, process, ending });
+        tokio::spawn({
+            let keeper = keeper.clone();
+            async move { keeper.keep().await }
+        });
+        Ok(Embedded { keeper, _sockets: sockets, lock: Mutex::new(Some(lock)) })
     }
 
     pub(super) fn options(&self) -> PgConnectOptions {
-        self.cluster.superuser(DATABASE)
+        self.keeper.cluster.superuser(DATABASE)
     }
 
     pub(super) async fn stop(&self) {
-        if let Err(error) = shut_down(&self.process, SHUT_LIMIT).await {
+        self.keeper.ending.cancel();
+        let process = self.keeper.process.borrow().clone();
+        if let Err(error) = shut_down(&process, SHUT_LIMIT).await {
             tracing::warn!(%error, "the control plane's Postgres could not be shut down; it recovers at the next start");
         }
         // Another server may have it from now on, though this value lives.

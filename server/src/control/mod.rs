@@ -17,6 +17,7 @@ use std::time::Duration;
 use sqlx::PgPool;
 use sqlx::migrate::Migrator;
 use sqlx::postgres::{PgConnectOptions, PgPoolOptions};
+use tokio::time::timeout;
 
 pub(crate) use cluster::Own;
 
@@ -27,6 +28,8 @@ static MIGRATIONS: Migrator = sqlx::migrate!("../migrations/control");
 
 /// How long to wait for a connection.
 const ACQUIRE_LIMIT: Duration = Duration::from_secs(5);
+/// How long whoever asks whether it answers waits.
+const PING_LIMIT: Duration = Duration::from_secs(1);
 /// How long a statement may take.
 const STATEMENT_LIMIT_MS: &str = "10000";
 
@@ -59,10 +62,12 @@ impl Control {
         &self.pool
     }
 
-    /// Does it answer?
+    /// Does it answer, and soon?
     pub async fn ping(&self) -> Result<(), LabError> {
-        sqlx::query("select 1").execute(&self.pool).await?;
-        Ok(())
+        match timeout(PING_LIMIT, sqlx::query("select 1").execute(&self.pool)).await {
+            Ok(answered) => Ok(answered.map(drop)?),
+            Err(_) => Err(LabError::Silent { what: "the control plane".to_owned(), limit: PING_LIMIT }),
+        }
     }
 
     /// Close connections, and shut an embedded Postgres down.

@@ -53,7 +53,9 @@ async fn act(
     if let Some(why) = only_in_files(&action) {
         return Err(ApiError::Bad(why.to_owned()));
     }
-    let step = live.act(action).await?;
+    // A task of its own: an action that was begun is carried through, whoever has hung up meanwhile.
+    let acting = tokio::spawn(async move { live.act(action).await });
+    let step = acting.await.map_err(ApiError::lab)??;
     Ok((StatusCode::ACCEPTED, Json(json!({ "step": step }))))
 }
 
@@ -62,6 +64,9 @@ async fn act(
 fn only_in_files(action: &Action) -> Option<&'static str> {
     match action {
         Action::Assert(_) => Some("`assert` is for scenario files; a live session shows what the stores say."),
+        Action::Sql(_) | Action::Redis { .. } => {
+            Some("Statements to the stores are for scenario files; a live session disturbs them in other ways.")
+        }
         Action::Wait(_) => Some("`wait` is for scenario files; a live session keeps the time between its actions."),
         _ => None,
     }
@@ -70,7 +75,9 @@ fn only_in_files(action: &Action) -> Option<&'static str> {
 impl From<ActError> for ApiError {
     fn from(error: ActError) -> Self {
         match &error {
-            ActError::BadValue(_) | ActError::NotSupported { .. } => ApiError::Bad(error.to_string()),
+            ActError::BadValue(_) | ActError::NotSupported { .. } | ActError::NotHere(_) => {
+                ApiError::Bad(error.to_string())
+            }
             _ if error.whose() == Whose::Lab => ApiError::lab(error),
             _ => ApiError::Conflict(error.to_string()),
         }

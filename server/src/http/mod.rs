@@ -106,7 +106,14 @@ fn router(app: App) -> Router {
         .with_state(app)
 }
 
-/// Is the lab able to serve? Says how many sessions go on.
-async fn health(State(app): State<App>) -> String {
-    format!("ok\nlive sessions: {}\n", app.sessions.count())
+/// Is the lab able to serve, whole? Says how many sessions go on, and what does not answer.
+async fn health(State(app): State<App>) -> (StatusCode, String) {
+    let sessions = app.sessions.count();
+    match app.shelf.check().await {
+        Ok(()) => (StatusCode::OK, format!("ok\nlive sessions: {sessions}\n")),
+        Err(error) => {
+            let text = format!("the control plane does not answer: {error}\nlive sessions: {sessions}\n");
+            (StatusCode::SERVICE_UNAVAILABLE, text)
+        }
+    }
 }

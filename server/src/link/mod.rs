@@ -223,6 +223,14 @@ impl Links {
         }
     }
 
+    /// Ends every fault on a link, if there is one, and resets its connections.
+    pub fn undisturb(&self, replica: &str, endpoint: Endpoint) {
+        let id = LinkId { replica: replica.to_owned(), endpoint };
+        if let Some(link) = self.open().get(&id) {
+            link.rules.send_modify(|rules| *rules = Rules { resets: rules.resets + 1, ..Rules::default() });
+        }
+    }
+
     /// Lets connections to come lead elsewhere.
     pub fn set_upstream(&self, endpoint: Endpoint, upstream: Upstream) {
         self.upstreams.lock().unwrap_or_else(PoisonError::into_inner).insert(endpoint, upstream);
@@ -232,6 +240,33 @@ impl Links {
     pub fn rules(&self, replica: &str, endpoint: Endpoint) -> Option<Rules> {
         let id = LinkId { replica: replica.to_owned(), endpoint };
         self.open().get(&id).map(|link| link.rules.borrow().clone())
+    }
+
+    /// Does anything pass between a replica and an endpoint, sooner or later?
+    pub fn passes(&self, replica: &str, endpoint: Endpoint) -> bool {
+        let passes = |rules: Rules| rules.passes(Direction::Request) && rules.passes(Direction::Reply);
+        self.rules(replica, endpoint).is_some_and(passes)
+    }
+
+    /// Opens the replication link of a Redis pair, or leaves it as it is, and answers its port. It goes by the
+    /// name of the pair's node.
+    pub fn add_pair(&self, node: u8, primary: Upstream) -> Result<u16, LinkError> {
+        let endpoint = Endpoint::RedisReplica(node);
+        let id = LinkId { replica: Endpoint::Redis(node).to_string(), endpoint };
+        self.set_upstream(endpoint, primary);
+        let mut open = self.open();
+        if let Some(link) = open.get(&id) {
+            return Ok(link.port);
+        }
+        let link = self.open_link(&id)?;
+        let port = link.port;
+        open.insert(id, link);
+        Ok(port)
+    }
+
+    /// Lets connections to come be refused, as if nobody listened there.
+    pub fn unset_upstream(&self, endpoint: Endpoint) {
+        self.upstreams.lock().unwrap_or_else(PoisonError::into_inner).remove(&endpoint);
     }
 
     fn change(&self, replica: &str, endpoint: Endpoint, change: impl FnOnce(&mut Rules)) -> Result<(), LinkError> {

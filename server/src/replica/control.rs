@@ -55,6 +55,11 @@ pub enum Control {
         /// The offset.
         shift_ms: i64,
     },
+    /// So much time is over on the lease clock, in milliseconds from the start.
+    Elapsed {
+        /// How far the clock is ahead from now on.
+        elapsed_ms: u64,
+    },
     /// Give back what is held, then end.
     Shutdown,
 }
@@ -92,6 +97,9 @@ pub struct RedisUser {
     /// Number of the database.
     pub database: i64,
 }
+
+/// Why a session was closed that is not opened again.
+pub const NOT_NEEDED: &str = "no longer needed";
 
 /// What a replica's connection is called by its link. Prints as `A.1/settle-invoices/lock`: replica,
 /// incarnation, and the session's name within the replica. It travels as `application_name` in Postgres'

@@ -4,6 +4,7 @@
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use locks::event::{Kind, Param};
@@ -112,21 +113,49 @@ impl Me {
         i64::try_from(since.as_micros()).unwrap_or(i64::MAX).saturating_add(self.shift_ms.get().saturating_mul(1000))
     }
 
+    /// Say how its clocks stand.
+    pub(super) fn say_clocks(&self) {
+        self.say(Kind::ClockSet { shift_ms: self.shift_ms.get(), elapsed_ms: elapsed_ms() });
+    }
+
     /// Shift its wall clock against the machine's.
     pub(super) fn shift(&self, shift_ms: i64) {
         self.shift_ms.set(shift_ms);
     }
 }
 
-/// The monotonic clock, as strategies read it.
+/// How far this process' lease clock is ahead of the machine's monotonic one, in milliseconds.
+static ELAPSED_MS: AtomicU64 = AtomicU64::new(0);
+
+/// Move the lease clock: so much is over since the start, in milliseconds.
+pub(super) fn elapse(elapsed_ms: u64) {
+    ELAPSED_MS.store(elapsed_ms, Ordering::Relaxed);
+}
+
+/// How far the lease clock was moved, in milliseconds.
+pub(super) fn elapsed_ms() -> u64 {
+    ELAPSED_MS.load(Ordering::Relaxed)
+}
+
+/// The lease clock, as strategies read it: the monotonic one, unless time was let elapse.
 pub(super) fn now() -> At {
-    At(now_us() / 1000)
+    at(now_us())
+}
+
+/// What the lease clock shows at a time of the machine's monotonic clock, in microseconds.
+pub(super) fn at(machine_us: u64) -> At {
+    At(machine_us / 1000 + elapsed_ms())
+}
+
+/// The time of the machine's monotonic clock, in microseconds, at which the lease clock shows this.
+pub(super) fn machine_us(At(ms): At) -> u64 {
+    ms.saturating_sub(elapsed_ms()) * 1000
 }
 
 /// Wait until a point of the monotonic clock.
 pub(super) async fn until(at: Option<At>) {
     match at {
-        Some(At(ms)) => tokio::time::sleep_until(instant(ms * 1000)).await,
+        Some(at) => tokio::time::sleep_until(instant(machine_us(at))).await,
         None => std::future::pending().await,
     }
 }

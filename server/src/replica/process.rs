@@ -17,7 +17,7 @@ use super::audit::Audit;
 use super::binder::Binder;
 use super::control::Control;
 use super::driver::{Happening, Spec, Unit};
-use super::me::Me;
+use super::me::{self, Me};
 use super::voice::Voice;
 
 /// Why a replica cannot do what it was told.
@@ -127,6 +127,12 @@ impl Process {
             Control::Clock { shift_ms } => {
                 self.me.shift(shift_ms);
                 self.binder.reset(self.wall_ms());
+                self.me.say_clocks();
+            }
+            Control::Elapsed { elapsed_ms } => {
+                me::elapse(elapsed_ms);
+                self.me.say_clocks();
+                self.tell_all(|| Happening::Elapsed);
             }
             // Obeyed before it comes here.
             Control::Shutdown => {}

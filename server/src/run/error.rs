@@ -2,6 +2,9 @@
 //! what to do.
 
 use locks::event::{Problem, Whose};
+use locks::ids::Endpoint;
+
+use crate::lab::LabError;
 
 /// Why an action was not done, or did not do what was asked.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -64,6 +67,25 @@ pub enum ActError {
         /// The replica.
         name: String,
     },
+    /// Shared stores have no processes of the lab's.
+    #[error("not applicable here: {0}")]
+    NotHere(&'static str),
+    /// A store does not do what it must for that.
+    #[error("{store} {what}")]
+    StoreIs {
+        /// The store.
+        store: Endpoint,
+        /// What it is, and what to do.
+        what: &'static str,
+    },
+    /// A store ended by itself.
+    #[error("{text}; start it again first")]
+    Fell {
+        /// Which.
+        store: Endpoint,
+        /// How it ended.
+        text: String,
+    },
     /// No such schedule in the catalog.
     #[error("there is no schedule {name}; there are {}", there.join(", "))]
     NoSchedule {
@@ -96,7 +118,7 @@ impl ActError {
     /// Whose fault it is.
     pub fn whose(&self) -> Whose {
         match self {
-            ActError::Lab(_) => Whose::Lab,
+            ActError::Lab(_) | ActError::Fell { .. } => Whose::Lab,
             ActError::Missed(_) => Whose::Fault,
             _ => Whose::Yours,
         }
@@ -110,5 +132,13 @@ impl ActError {
     /// A failure of the lab, from whatever error.
     pub fn lab(error: impl std::fmt::Display) -> ActError {
         ActError::Lab(error.to_string())
+    }
+
+    /// An arena's error: what shared stores cannot do is no failure of the lab.
+    pub fn arena(error: LabError) -> ActError {
+        match error {
+            LabError::NotHere(what) => ActError::NotHere(what),
+            error => ActError::lab(error),
+        }
     }
 }

@@ -2,6 +2,7 @@
 //! appends an action. It goes on while somebody watches, is suspended a minute after the last watcher
 //! left, and is stored with its verdict when it ends. It must never outlive its arena.
 
+use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::Duration;
@@ -176,6 +177,7 @@ impl Live {
             tag: None,
             script: script_hash(&empty),
             setup,
+            pairs: BTreeSet::new(),
             live: true,
         };
         let rig = Rig::open(&shared.lab, plan).await?;

@@ -7,7 +7,9 @@
 //! | [`standing`], [`board`] | how a run stands, folded from the log; waiting for how it stands |
 //! | [`correlate`], [`traffic`] | which command a link passed; lines and passages on their way to the log |
 //! | [`observer`] | what the store says and the ledger took |
-//! | [`replicas`] | the replicas' processes |
+//! | [`replicas`], [`stores`] | the replicas' processes, the stores' |
+//! | [`outsider`], [`keys`], [`backends`] | statements of somebody who is no replica |
+//! | [`pair`] | a Redis node with a replica: replication and failover |
 //! | [`rig`], [`faults`], [`catalog`] | everything that a run stands on, put together |
 //! | [`actions`] | what a click or a step does; one action a file |
 //! | [`runner`], [`cli`], [`report`] | runs of files, and `aegis run` |
@@ -16,6 +18,7 @@
 //! | [`error`] | what can go wrong with an action |
 
 pub mod actions;
+pub mod backends;
 pub mod board;
 pub mod catalog;
 pub mod cli;
@@ -23,9 +26,12 @@ pub mod correlate;
 pub mod error;
 pub mod export;
 pub mod faults;
+pub mod keys;
 pub mod live;
 pub mod log;
 pub mod observer;
+pub mod outsider;
+pub mod pair;
 pub mod replicas;
 pub mod report;
 pub mod rig;
@@ -34,6 +40,7 @@ pub mod script;
 pub mod shelf;
 pub mod spool;
 pub mod standing;
+pub mod stores;
 pub mod traffic;
 
 pub use error::ActError;

@@ -6,6 +6,7 @@
 mod keys;
 mod locks_read;
 mod rows;
+mod statements;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;

@@ -8,7 +8,6 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use locks::event::{Kind, Line, Problem, ProcessName, ProcessState, Source, Whose};
-use locks::ids::Endpoint;
 use locks::setup::Setup;
 use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader};
 use tokio::net::unix::pipe;
@@ -18,6 +17,7 @@ use tokio::time::timeout;
 use super::board::Board;
 use super::error::ActError;
 use super::log::Recorder;
+use super::stores::Stores;
 use super::traffic::Traffic;
 use crate::arena::Arena;
 use crate::clock;
@@ -36,6 +36,7 @@ const DRAIN_LIMIT: Duration = Duration::from_secs(5);
 pub struct Replicas {
     arena: Arc<Arena>,
     links: Links,
+    stores: Arc<Stores>,
     recorder: Recorder,
     board: Arc<Board>,
     traffic: Arc<Traffic>,
@@ -61,15 +62,17 @@ impl Replicas {
     pub fn new(
         arena: Arc<Arena>,
         links: Links,
+        stores: Arc<Stores>,
         recorder: Recorder,
         board: Arc<Board>,
         traffic: Arc<Traffic>,
     ) -> Replicas {
-        Replicas { arena, links, recorder, board, traffic, all: Mutex::default(), incarnations: Mutex::default() }
+        let (all, incarnations) = (Mutex::default(), Mutex::default());
+        Replicas { arena, links, stores, recorder, board, traffic, all, incarnations }
     }
 
     /// Start a process of that name, the next incarnation; returns when it is ready. One that is cut or held
-    /// from Postgres cannot become ready and is not waited for.
+    /// from a store, or whose store does not run, cannot become ready and is not waited for.
     pub async fn start(&self, name: &str, setup: &Setup) -> Result<(), ActError> {
         let incarnation = self.next_incarnation(name);
         let ports = self.links.add(name).map_err(ActError::lab)?;
@@ -102,7 +105,8 @@ impl Replicas {
             ended.send_replace(true);
         });
         self.lock().insert(name.to_owned(), Handle { incarnation, process: spawned.process, say, ending, over });
-        if self.reaches_postgres(name) { self.ready(name).await } else { Ok(()) }
+        let can_be_ready = self.board.look(|standing| self.stores.can_be_ready(standing, name));
+        if can_be_ready { self.ready(name).await } else { Ok(()) }
     }
 
     fn next_incarnation(&self, name: &str) -> u32 {
@@ -117,17 +121,15 @@ impl Replicas {
             let replica = standing.replicas.get(name)?;
             (replica.ready || replica.process == Some(ProcessState::Gone)).then_some(replica.ready)
         };
-        match self.board.until(READY_LIMIT, look).await {
+        let ready = tokio::select! {
+            ready = self.board.until(READY_LIMIT, look) => ready,
+            why = self.stores.fell() => return Err(ActError::Lab(why)),
+        };
+        match ready {
             Some(true) => Ok(()),
             Some(false) => Err(ActError::Lab(format!("{name} ended before it was ready"))),
             None => Err(ActError::Lab(format!("{name} was not ready within {READY_LIMIT:?}"))),
         }
-    }
-
-    fn reaches_postgres(&self, name: &str) -> bool {
-        self.links
-            .rules(name, Endpoint::Postgres)
-            .is_none_or(|rules| !rules.cut && !rules.hold.requests && !rules.hold.replies)
     }
 
     /// Tell a replica something. It hears it in the order of telling, a stopped one when it goes on.
@@ -183,6 +185,16 @@ impl Replicas {
             handle.process.kill().await.map_err(ActError::lab)?;
         }
         self.drained(name, handle).await?;
+        self.links.remove(name);
+        self.lock().remove(name);
+        Ok(())
+    }
+
+    /// Kill a replica if it is not gone, close its links and forget it.
+    pub async fn discard(&self, name: &str) -> Result<(), ActError> {
+        if self.handle(name)?.process.exit().is_none() {
+            self.kill(name).await?;
+        }
         self.links.remove(name);
         self.lock().remove(name);
         Ok(())

@@ -2,7 +2,7 @@
 //! them and the replicas' processes, the observer, the log that all of them write to. Actions work on it;
 //! a file's run and a live session differ only in who asks for actions.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Deref;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -10,7 +10,7 @@ use std::time::Duration;
 use locks::action;
 use locks::event::{EndReason, Fault, Kind, ProcessName, ProcessState, Schedule, Source};
 use locks::ids::{Endpoint, LockName, SinkName, Slot};
-use locks::setup::Setup;
+use locks::setup::{Setup, StrategyName};
 use locks::strategy;
 use tokio::sync::mpsc;
 use tokio::task::JoinSet;
@@ -24,7 +24,9 @@ use super::error::ActError;
 use super::faults::Faults;
 use super::log::{Log, Recorder, RunId, new_run_id};
 use super::observer::Observer;
+use super::pair;
 use super::replicas::Replicas;
+use super::stores::Stores;
 use super::traffic::Traffic;
 use crate::arena::Arena;
 use crate::bank::{Bank, Settled};
@@ -34,6 +36,12 @@ use crate::replica::control::Control;
 
 /// How long it may take until everything that was said is in the log.
 const CARRY_LIMIT: Duration = Duration::from_secs(2);
+
+/// How long a replica may take to set its clocks.
+const CLOCK_LIMIT: Duration = Duration::from_secs(5);
+
+/// The variant whose acquisition a replica of the node must acknowledge.
+const WAITS_FOR_REPLICA: &str = "wait-1";
 
 /// What a run is to be.
 #[derive(Clone, Debug)]
@@ -48,6 +56,8 @@ pub struct Plan {
     pub script: String,
     /// The set-up that it begins with.
     pub setup: Setup,
+    /// Redis nodes that have a replica from the start.
+    pub pairs: BTreeSet<u8>,
     /// A live session.
     pub live: bool,
 }
@@ -70,6 +80,8 @@ pub struct Parts {
     pub bank: Bank,
     /// What the store says.
     pub observer: Arc<Observer>,
+    /// The stores' processes.
+    pub stores: Arc<Stores>,
     /// The replicas.
     pub replicas: Replicas,
     traffic: Arc<Traffic>,
@@ -96,6 +108,8 @@ pub struct State {
     pub passed: BTreeMap<String, u64>,
     /// Shift of replicas' wall clocks, where there is one.
     pub clocks: BTreeMap<String, i64>,
+    /// How far the replicas' lease clocks were moved, in milliseconds.
+    pub elapsed_ms: u64,
     faults: Faults,
 }
 
@@ -110,7 +124,7 @@ impl Rig {
     /// Put everything together and start the replicas; returns when all are ready. The log begins with
     /// `began`, before anything else can be said.
     pub async fn open(lab: &Lab, plan: Plan) -> Result<Rig, ActError> {
-        let arena = Arc::new(lab.arena(&plan.setup.node).await.map_err(ActError::lab)?);
+        let arena = Arc::new(lab.arena(&plan.setup.node).await.map_err(ActError::arena)?);
         let recorder = Recorder::default();
         let board = Arc::new(Board::new(recorder.clone()));
         let traffic = Arc::new(Traffic::new(recorder.clone()));
@@ -140,7 +154,16 @@ impl Rig {
             let (traffic, ending) = (traffic.clone(), ending.clone());
             async move { ending.run_until_cancelled(traffic.run()).await.unwrap_or_default() }
         });
-        let replicas = Replicas::new(arena.clone(), links.clone(), recorder.clone(), board.clone(), traffic.clone());
+        let stores = Stores::begin(arena.clone(), links.clone(), recorder.clone(), board.clone()).await;
+        let stores = Arc::new(stores);
+        let replicas = Replicas::new(
+            arena.clone(),
+            links.clone(),
+            stores.clone(),
+            recorder.clone(),
+            board.clone(),
+            traffic.clone(),
+        );
         let state = State {
             id,
             setup: setup.clone(),
@@ -149,6 +172,7 @@ impl Rig {
             newest_fire_ms: 0,
             passed: BTreeMap::new(),
             clocks: BTreeMap::new(),
+            elapsed_ms: 0,
             faults: Faults::default(),
         };
         let state = Mutex::new(state);
@@ -159,6 +183,7 @@ impl Rig {
             links,
             bank,
             observer,
+            stores,
             replicas,
             traffic,
             plan,
@@ -166,7 +191,7 @@ impl Rig {
             ending,
             carriers,
         }));
-        match rig.start_replicas(&setup).await {
+        match rig.populate(&setup).await {
             Ok(()) => Ok(rig),
             Err(error) => {
                 rig.end(EndReason::LabFailed).await;
@@ -175,7 +200,15 @@ impl Rig {
         }
     }
 
-    async fn start_replicas(&self, setup: &Setup) -> Result<(), ActError> {
+    async fn populate(&self, setup: &Setup) -> Result<(), ActError> {
+        for node in self.plan.pairs.iter().copied().chain(pairs_of(setup)) {
+            pair::ready(self, node).await?;
+        }
+        self.start_replicas(setup).await
+    }
+
+    /// Start a process of every replica of a set-up; returns when all are ready.
+    pub async fn start_replicas(&self, setup: &Setup) -> Result<(), ActError> {
         let mut starting = JoinSet::new();
         for name in setup.replicas.clone() {
             let (rig, setup) = (self.clone(), setup.clone());
@@ -189,6 +222,7 @@ impl Rig {
 
     /// End every process, read all that they wrote, then write `ended`. Nothing is left of the arena.
     pub async fn end(&self, why: EndReason) {
+        self.stores.end();
         self.replicas.end().await;
         self.bank.close().await;
         if let Err(error) = self.observer.all_told().await {
@@ -234,6 +268,11 @@ impl Parts {
         if let Some(fault) = begun {
             self.recorder.record(at_us, until_us, Source::Runner, Kind::FaultBegan { fault, what });
         }
+    }
+
+    /// Is just that fault in force?
+    pub fn has_fault(&self, what: &Fault) -> bool {
+        self.state().faults.open().iter().any(|(_, open)| open == what)
     }
 
     /// The faults that are meant are over.
@@ -288,18 +327,30 @@ impl Parts {
         for replica in &links.replica {
             self.check_known(replica)?;
         }
-        for replica in &links.replica {
-            for &endpoint in &links.endpoint {
-                act(replica, endpoint).map_err(ActError::lab)?;
-            }
-        }
-        Ok(())
+        links.each().iter().try_for_each(|(name, endpoint)| act(name, *endpoint).map_err(ActError::lab))
     }
 
-    /// Tell a replica how its wall clock is shifted, if it is.
-    pub fn tell_clock(&self, name: &str) -> Result<(), ActError> {
-        let shift = self.state().clocks.get(name).copied();
-        shift.map_or(Ok(()), |shift_ms| self.replicas.tell(name, Control::Clock { shift_ms }))
+    /// Tell a replica how its clocks stand, if they are not the machine's; returns when it says that they do.
+    /// One that is stopped, or not ready yet, hears it before anything that it is told later.
+    pub async fn tell_clocks(&self, name: &str) -> Result<(), ActError> {
+        let (shift, elapsed_ms) = {
+            let state = self.state();
+            (state.clocks.get(name).copied(), state.elapsed_ms)
+        };
+        if let Some(shift_ms) = shift {
+            self.replicas.tell(name, Control::Clock { shift_ms })?;
+        }
+        if elapsed_ms > 0 {
+            self.replicas.tell(name, Control::Elapsed { elapsed_ms })?;
+        }
+        let so = self.board.until(CLOCK_LIMIT, |standing| {
+            let Some(replica) = standing.replicas.get(name).filter(|replica| replica.runs() && replica.ready) else {
+                return Some(());
+            };
+            let (shown_ms, moved_ms) = replica.clocks;
+            (shift.is_none_or(|shift_ms| shift_ms == shown_ms) && moved_ms == elapsed_ms).then_some(())
+        });
+        so.await.ok_or_else(|| ActError::Missed(format!("{name} did not set its clocks within {CLOCK_LIMIT:?}")))
     }
 
     /// End the present log as a segment and go on in a new one, which begins with how the run stands.
@@ -313,6 +364,7 @@ impl Parts {
             pid,
             incarnation,
         }));
+        first.extend(self.stores.processes());
         let faults = state.faults.open().iter();
         first.extend(faults.map(|(fault, what)| Kind::FaultBegan { fault: *fault, what: what.clone() }));
         state.id.clone_from(&id);
@@ -343,8 +395,19 @@ async fn carry<T>(mut coming: mpsc::UnboundedReceiver<T>, ending: CancellationTo
     }
 }
 
-/// What came back from Postgres may have changed what it says.
+/// Redis nodes that must have a replica under a set-up.
+pub fn pairs_of(setup: &Setup) -> Option<u8> {
+    let own = setup.replica.values().filter_map(|own| own.strategy.as_ref());
+    let wants = |name: &StrategyName| name.mutant.as_deref() == Some(WAITS_FOR_REPLICA);
+    own.chain([&setup.strategy]).any(wants).then_some(1)
+}
+
+/// What came back from Postgres may have changed what it says. What passes between a node and its replica is
+/// no message of a replica of ours.
 fn pass(traffic: &Traffic, observer: &Observer, passed: Passed) {
+    if matches!(passed.endpoint, Endpoint::RedisReplica(_)) {
+        return;
+    }
     let may_have_changed = passed.endpoint == Endpoint::Postgres && passed.direction == action::Direction::Reply;
     traffic.passed(passed);
     if may_have_changed {

@@ -2,10 +2,13 @@
 //! and it is over when every attempt of a running replica is final or waits at a gate, or when the limit
 //! ran out. Only then are processes ended, and the log is judged.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Duration;
 
+use locks::action::Action;
 use locks::event::{EndReason, Event, Kind, Whose};
+use locks::ids::Endpoint;
 use locks::judge::Verdict;
 use locks::scenario::{Checked, Scenario};
 use sha2::{Digest, Sha256};
@@ -76,10 +79,12 @@ pub async fn run_unless(
         tag,
         script: script_hash(scenario),
         setup: scenario.setup.clone(),
+        pairs: pairs(scenario),
         live: false,
     };
     let rig = match Rig::open(lab, plan).await {
         Ok(rig) => rig,
+        Err(error @ ActError::NotHere(_)) => return never_began(scenario, Outcome::Inconclusive(error.to_string())),
         Err(error) => return never_began(scenario, Outcome::LabFailed(error.to_string())),
     };
     let played = told_to_end.run_until_cancelled(play(&rig, scenario)).await;
@@ -96,6 +101,20 @@ pub async fn run_unless(
         false => outcome(stopped, &events, checks.iter().any(|check| !check.holds)),
     };
     Finished { scenario: scenario.clone(), outcome, verdict, checks, events }
+}
+
+/// Redis nodes of which a script does something with the replica.
+fn pairs(scenario: &Scenario) -> BTreeSet<u8> {
+    let of = |action: &Action| match action {
+        Action::Failover(Endpoint::Redis(node)) => vec![*node],
+        Action::Cut(links)
+        | Action::Heal { links, .. }
+        | Action::Delay { links, .. }
+        | Action::Hold { links, .. }
+        | Action::LetGo { links, .. } => links.pairs().collect(),
+        _ => Vec::new(),
+    };
+    scenario.steps.iter().flat_map(|step| of(&step.action)).collect()
 }
 
 /// The steps, as far as they can be done, and the run's rest: why no further, and which assertions differed.
@@ -117,14 +136,16 @@ async fn play(rig: &Rig, scenario: &Scenario) -> (Option<ActError>, Vec<Checked>
     }
     let limit = Duration::from_millis(scenario.setup.end_limit_ms);
     // Over the limit, too, it ends; what is not final then has outcome `open`.
-    rig.board.until(limit, |standing| standing.is_at_rest().then_some(())).await;
-    (None, differing)
+    tokio::select! {
+        _ = rig.board.until(limit, |standing| standing.is_at_rest().then_some(())) => (None, differing),
+        why = rig.stores.fell() => (Some(ActError::Lab(why)), differing),
+    }
 }
 
 fn why(stopped: Option<&ActError>) -> EndReason {
     match stopped {
         None => EndReason::Done,
-        Some(ActError::Lab(_)) => EndReason::LabFailed,
+        Some(ActError::Lab(_) | ActError::Fell { .. }) => EndReason::LabFailed,
         Some(_) => EndReason::Inconclusive,
     }
 }
@@ -138,6 +159,7 @@ fn outcome(stopped: Option<ActError>, events: &[Arc<Event>], failed: bool) -> Ou
         (Some(text), _) => Outcome::LabFailed(text),
         (None, Some(ActError::Lab(text))) => Outcome::LabFailed(text),
         (None, Some(ActError::Missed(text))) => Outcome::Inconclusive(text),
+        (None, Some(error @ ActError::NotHere(_))) => Outcome::Inconclusive(error.to_string()),
         (None, Some(error)) => Outcome::BadScenario(error.to_string()),
         (None, None) if failed => Outcome::Failed,
         (None, None) => Outcome::Held,

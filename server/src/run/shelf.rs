@@ -44,6 +44,11 @@ impl Shelf {
         Shelf { lab }
     }
 
+    /// Does the control plane answer, and soon?
+    pub async fn check(&self) -> Result<(), ShelfError> {
+        Ok(self.lab.control().await?.ping().await?)
+    }
+
     /// Store a run that has ended; its identity. Storing it again changes nothing.
     pub async fn save(&self, owner: Option<&str>, events: &[Arc<Event>]) -> Result<RunId, ShelfError> {
         let broken = |what: &str| ShelfError::Broken(what.to_owned());

@@ -5,8 +5,10 @@
 use std::collections::{BTreeMap, HashMap, VecDeque};
 
 use locks::event::{Event, Kind, Param, ProcessName, ProcessState, Source};
-use locks::ids::{AttemptId, Gate, LockName, Slot, Token};
+use locks::ids::{AttemptId, Endpoint, Gate, LockName, Slot, Token};
 use locks::machine::{LockState, Outcome};
+
+use crate::replica::control::NOT_NEEDED;
 
 /// The fold.
 #[derive(Clone, Debug, Default)]
@@ -17,6 +19,8 @@ pub struct Standing {
     pub locks: BTreeMap<LockName, LockStanding>,
     /// Whose attempt a token is.
     pub owners: HashMap<Token, AttemptId>,
+    /// What became of stores' processes, where there are any.
+    pub stores: BTreeMap<Endpoint, ProcessState>,
     /// The lock of the latest `fire`.
     pub latest_lock: Option<LockName>,
     /// Counts gates that were reached, to tell a gate from the same gate reached again.
@@ -32,12 +36,25 @@ pub struct ReplicaStanding {
     pub process: Option<ProcessState>,
     /// It has its sessions, statements and timers.
     pub ready: bool,
+    /// Its sessions: those that it has, and those that it lost and opens again by itself.
+    pub sessions: BTreeMap<(Endpoint, String), SessionStanding>,
+    /// How it last said that its clocks stand: offset of the wall clock, advance of the lease clock.
+    pub clocks: (i64, u64),
     /// Slots that were fired to it and have not become due.
     pub fired: Vec<Slot>,
     /// Its attempts that are not over: not final, or waiting at gate `done`.
     pub attempts: BTreeMap<AttemptId, AttemptStanding>,
     /// The latest attempt that ended.
     pub ended: Option<(AttemptId, Outcome)>,
+}
+
+/// A session of a replica.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct SessionStanding {
+    /// How many of that name are open; two while a set-up is changed.
+    pub open: u32,
+    /// When the newest was opened.
+    pub opened_us: u64,
 }
 
 /// One attempt.
@@ -74,6 +91,12 @@ impl ReplicaStanding {
         self.process == Some(ProcessState::Stopped)
     }
 
+    /// Has it all its sessions with a store, each opened since then?
+    pub fn has_sessions(&self, endpoint: Endpoint, since_us: u64) -> bool {
+        let mut with = self.sessions.iter().filter(|((to, _), _)| *to == endpoint);
+        with.all(|(_, session)| session.open > 0 && session.opened_us >= since_us)
+    }
+
     /// Can nothing more come of it without an action: all it was given is final or waits at a gate.
     pub fn is_at_rest(&self) -> bool {
         self.fired.is_empty()
@@ -99,8 +122,12 @@ impl Standing {
                 if *state == ProcessState::Gone {
                     replica.ready = false;
                     replica.fired.clear();
+                    replica.sessions.clear();
                     replica.attempts.clear();
                 }
+            }
+            Kind::Process { process: ProcessName::Store(endpoint), state, .. } => {
+                self.stores.insert(*endpoint, *state);
             }
             Kind::SlotFired { slot, lock, to } => {
                 self.latest_lock = Some(lock.clone());
@@ -143,6 +170,21 @@ impl Standing {
         };
         match &event.kind {
             Kind::Ready => replica.ready = true,
+            Kind::ClockSet { shift_ms, elapsed_ms } => replica.clocks = (*shift_ms, *elapsed_ms),
+            Kind::SessionOpened { endpoint, session, .. } => {
+                let session = replica.sessions.entry((*endpoint, session.clone())).or_default();
+                session.open += 1;
+                session.opened_us = event.at_us;
+            }
+            Kind::SessionClosed { endpoint, session, why } => {
+                let key = (*endpoint, session.clone());
+                if let Some(standing) = replica.sessions.get_mut(&key) {
+                    standing.open = standing.open.saturating_sub(1);
+                    if standing.open == 0 && why == NOT_NEEDED {
+                        replica.sessions.remove(&key);
+                    }
+                }
+            }
             Kind::SlotDue { attempt, slot, lock, .. } => {
                 if let Some(place) = replica.fired.iter().position(|fired| fired == slot) {
                     replica.fired.remove(place);
@@ -177,6 +219,16 @@ impl Standing {
             }
             _ => {}
         }
+    }
+
+    /// What a store's process does; `None` where the stores are somebody else's.
+    pub fn store(&self, endpoint: Endpoint) -> Option<ProcessState> {
+        self.stores.get(&endpoint).copied()
+    }
+
+    /// Does a store answer, as far as its process is known?
+    pub fn store_runs(&self, endpoint: Endpoint) -> bool {
+        !matches!(self.store(endpoint), Some(ProcessState::Stopped | ProcessState::Gone))
     }
 
     /// Is every replica that runs at rest?

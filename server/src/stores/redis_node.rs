@@ -102,6 +102,8 @@ impl Node {
             ("--hz", "500"),
             ("--notify-keyspace-events", "KEA"),
             ("--maxmemory-policy", policy),
+            // A replica, where there is one, gets a copy at once.
+            ("--repl-diskless-sync-delay", "0"),
         ];
         if let Some(most) = &self.setup.maxmemory {
             args.push(("--maxmemory", most));

@@ -4,10 +4,16 @@
 #[path = "../common/mod.rs"]
 mod common;
 
+mod chaos;
 mod cli;
+mod fallen;
 mod gates;
 mod links;
 mod live;
+mod nodes;
+mod outsider;
+mod postgres;
+mod time;
 
 use std::sync::Arc;
 

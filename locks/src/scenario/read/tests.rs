@@ -210,7 +210,7 @@ fn shapes_of_steps() {
     "#);
     assert_snapshot!(steps(&["wait = { event = { kind = \"entred\" } }"]), @r#"
     bad.toml:8:27: no event is of kind "entred", did you mean `entered`?
-        allowed: `began`, `set`, `catalog_changed`, `step_began`, `step_ended`, `slot_fired`, `process`, `fault_began`, `fault_ended`, `trouble`, `ended`, `ready`, `session_opened`, `session_closed`, `slot_due`, `task`, `strategy`, `gate_reached`, `gate_passed`, `sent`, `answered`, `granted`, `extended`, `entered`, `stop_asked`, `work_ended`, `effect_sent`, `effect_answered`, `left`, `finished`, `link_passed`, `store_says`, `row`, `key`, `audited`, `effect_settled`
+        allowed: `began`, `set`, `catalog_changed`, `step_began`, `step_ended`, `slot_fired`, `process`, `fault_began`, `fault_ended`, `outsider`, `trouble`, `ended`, `ready`, `clock_set`, `session_opened`, `session_closed`, `slot_due`, `task`, `strategy`, `gate_reached`, `gate_passed`, `sent`, `answered`, `granted`, `extended`, `entered`, `stop_asked`, `work_ended`, `effect_sent`, `effect_answered`, `left`, `finished`, `link_passed`, `store_says`, `row`, `key`, `audited`, `effect_settled`
     "#);
     assert_snapshot!(steps(&["wait = { event = { kind = \"entered\", epok = 1 } }"]), @r#"
     bad.toml:8:38: events of kind `entered` have no field `epok`
@@ -344,7 +344,11 @@ fn expectations() {
 
 #[test]
 fn actions_on_stores_name_what_they_do_to_which() {
-    assert_snapshot!(steps(&["elapse = { s = 1 }"]), @"");
+    assert_snapshot!(steps(&["elapse = { s = 1 }"]), @r"
+    bad.toml:8:10: `elapse` needs `ms`
+    bad.toml:8:12: `elapse` has no key `s`
+        allowed: `ms`
+    ");
     assert_snapshot!(steps(&["node = { clock_shift = \"redis-3\" }"]), @r#"bad.toml:8:8: `node` needs `ms`"#);
     assert_snapshot!(steps(&["node = { kill = \"bank\" }"]), @r#"
     bad.toml:8:17: `kill` must be a Redis node, not bank
@@ -354,8 +358,11 @@ fn actions_on_stores_name_what_they_do_to_which() {
     bad.toml:8:12: `postgres` is "reboot"
         allowed: `restart`, `kill`, `start`, `pause`, `resume`
     "#);
-    assert_snapshot!(steps(&["postgres = \"kill\"", "postgres = \"pause\""]), @"");
-    assert_snapshot!(steps(&["cut = { replica = \"A\", endpoint = \"redis-1/replica\" }"]), @"");
+    assert_snapshot!(steps(&["postgres = \"kill\"", "postgres = \"pause\""]), @"bad.toml:10:12: postgres is killed");
+    assert_snapshot!(steps(&["cut = { replica = \"A\", endpoint = \"redis-1/replica\" }"]), @r#"
+    bad.toml:8:19: a replication link is no replica's
+        allowed: `{ endpoint = "redis-1/replica" }` alone
+    "#);
     for good in [
         "node = { script_flush = \"redis-3\" }",
         "node = { clock_shift = \"redis-3\", ms = 1500 }",
@@ -386,7 +393,12 @@ fn actions_that_are_not_built_yet_are_read_and_refused() {
 
 #[test]
 fn settings_of_a_node_are_as_redis_spells_them() {
-    assert_snapshot!(script("[setup.node.redis-1]\nmaxmemory = \"4 megs\"\nmaxmemory_policy = \"lru\"", &[FIRE]), @"");
+    assert_snapshot!(script("[setup.node.redis-1]\nmaxmemory = \"4 megs\"\nmaxmemory_policy = \"lru\"", &[FIRE]), @r#"
+    bad.toml:5:13: `maxmemory` is "4 megs"
+        allowed: as Redis spells it: `4mb`, `512kb`, `1048576`
+    bad.toml:6:20: `maxmemory_policy` is "lru"
+        allowed: `noeviction`, `allkeys-lru`, `allkeys-lfu`, `allkeys-random`, `volatile-lru`, `volatile-lfu`, `volatile-random`, `volatile-ttl`
+    "#);
 }
 
 #[test]

@@ -39,6 +39,8 @@ pub(super) enum Happening {
     Pass(AttemptId),
     /// Cancel what is under way.
     Cancel,
+    /// The lease clock was moved: timers are looked at anew.
+    Elapsed,
     /// End when the attempt under way is final; there is a new set-up for new ones.
     Retire,
     /// Give back what is held and end.
@@ -124,6 +126,8 @@ impl<S: Strategy> Driver<S> {
                     self.withdraw(&attempt);
                 }
             }
+            // Whoever drives reckons its timers again after each happening.
+            Happening::Elapsed => {}
             Happening::Retire => self.ending = true,
             Happening::Shutdown => {
                 self.ending = true;

@@ -14,7 +14,7 @@ use super::{Driver, Happening, Store, Waiting};
 use crate::clock::now_us;
 use crate::replica::effect::Effect;
 use crate::replica::handler;
-use crate::replica::me::now;
+use crate::replica::me::{at, machine_us, now};
 use crate::replica::session::postgres::Call;
 
 /// What stands before an act.
@@ -86,7 +86,7 @@ impl<S: Strategy> Driver<S> {
                         lock,
                         token: token.clone(),
                         epoch: *epoch,
-                        trusted_until_us: not_after.map(|At(ms)| ms * 1000),
+                        trusted_until_us: not_after.map(machine_us),
                         nodes: nodes.clone(),
                     });
                 }
@@ -134,8 +134,8 @@ impl<S: Strategy> Driver<S> {
                 self.inputs.push_back(Input::EnterRefused { attempt });
             }
             Output::Enter { attempt, epoch, .. } => self.enter(attempt, epoch),
-            Output::Extended { attempt, not_after: At(ms) } => {
-                self.me.say(Kind::Extended { attempt, trusted_until_us: ms * 1000 });
+            Output::Extended { attempt, not_after } => {
+                self.me.say(Kind::Extended { attempt, trusted_until_us: machine_us(not_after) });
             }
             Output::Stop { attempt } => {
                 let me = self.me.clone();
@@ -193,13 +193,14 @@ impl<S: Strategy> Driver<S> {
                 timeout_ms,
             },
         });
+        let sent = at(sent_us);
         let deadline = Instant::now() + Duration::from_millis(timeout_ms);
         let answered = move |reply: Reply| {
             let took_us = now_us().saturating_sub(sent_us);
             let name = wire.name.to_owned();
             me.say(Kind::Answered { attempt, lock, command, name, reply: reply.clone(), took_us });
             // The driver may have ended: then nobody needs the answer any more.
-            let _ = tell.send(Happening::Replied { command, sent: At(sent_us / 1000), reply });
+            let _ = tell.send(Happening::Replied { command, sent, reply });
         };
         match self.stores.get(&session) {
             Some(Store::Postgres(store)) => store.call(Call { text: wire.text, params }, deadline, answered),

@@ -18,6 +18,7 @@ use locks::ids::Endpoint;
 use tokio::sync::{mpsc, oneshot};
 use tokio::time::{Instant, sleep, sleep_until, timeout};
 
+use super::control::NOT_NEEDED;
 use super::me::Me;
 
 /// One kind of connection.
@@ -168,7 +169,7 @@ impl<C: Client> Connection<C> {
             }
             let why = self.serve(conn).await;
             let wanted = why.is_some();
-            let why = why.unwrap_or_else(|| "no longer needed".to_owned());
+            let why = why.unwrap_or_else(|| NOT_NEEDED.to_owned());
             self.me.say(Kind::SessionClosed { endpoint: self.spec.endpoint, session: self.spec.name.clone(), why });
             if !wanted {
                 return;

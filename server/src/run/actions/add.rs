@@ -6,6 +6,7 @@ use crate::run::error::ActError;
 use crate::run::rig::Rig;
 
 pub(super) async fn run(rig: &Rig, names: &[String]) -> Result<(), ActError> {
+    rig.stores.check_none_fell()?;
     let there = rig.replicas.names();
     if let Some(name) = names.iter().find(|name| there.contains(name)) {
         return Err(ActError::ReplicaExists { name: name.clone() });
@@ -24,6 +25,7 @@ pub(super) async fn run(rig: &Rig, names: &[String]) -> Result<(), ActError> {
             rig.state().setup.replicas.retain(|other| other != name);
             return Err(error);
         }
+        rig.tell_clocks(name).await?;
     }
     Ok(())
 }

@@ -7,6 +7,7 @@ use locks::machine::LockState;
 use serde_json::Value;
 
 use crate::run::error::ActError;
+use crate::run::outsider;
 use crate::run::rig::Rig;
 
 pub(super) async fn run(rig: &Rig, assert: &Assert) -> Result<(), ActError> {
@@ -44,31 +45,12 @@ async fn lock(rig: &Rig) -> Result<(String, (LockState, Option<String>)), ActErr
 
 /// A command's answer, as JSON.
 async fn ask(rig: &Rig, node: Endpoint, command: &str) -> Result<Value, ActError> {
-    let Endpoint::Redis(node) = node else {
-        return Err(ActError::BadValue(format!("{node} is no Redis node")));
-    };
-    let mut words = command.split_whitespace();
-    let name = words.next().ok_or_else(|| ActError::BadValue("an empty Redis command".to_owned()))?;
-    let mut request = redis::cmd(name);
-    for word in words {
-        request.arg(word);
-    }
-    let mut connection = rig.arena.connect_redis(node).await.map_err(ActError::lab)?;
+    let words = outsider::words(command)?;
+    let words: Vec<&str> = words.iter().map(String::as_str).collect();
+    let request = outsider::command(&words)?;
+    let mut connection = outsider::connect(rig, node).await?;
     let answer = request.query_async(&mut connection).await;
-    answer.map(json).map_err(|error| ActError::BadValue(format!("{command:?}: {error}")))
-}
-
-fn json(answer: redis::Value) -> Value {
-    match answer {
-        redis::Value::Nil => Value::Null,
-        redis::Value::Int(n) => n.into(),
-        redis::Value::Boolean(is) => is.into(),
-        redis::Value::Okay => "OK".into(),
-        redis::Value::SimpleString(text) => text.into(),
-        redis::Value::BulkString(bytes) => String::from_utf8_lossy(&bytes).into(),
-        redis::Value::Array(all) | redis::Value::Set(all) => all.into_iter().map(json).collect(),
-        other => format!("{other:?}").into(),
-    }
+    answer.map(outsider::json).map_err(|error| ActError::BadValue(format!("{command:?}: {error}")))
 }
 
 fn same(what: &str, is: &str, wanted: &str) -> Result<(), ActError> {

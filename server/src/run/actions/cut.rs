@@ -7,7 +7,10 @@ use crate::clock::now_us;
 use crate::run::error::ActError;
 use crate::run::rig::Rig;
 
-pub(super) fn run(rig: &Rig, links: &Links) -> Result<(), ActError> {
+use super::pairs;
+
+pub(super) async fn run(rig: &Rig, links: &Links) -> Result<(), ActError> {
+    pairs(rig, links).await?;
     rig.each_link(links, |replica, endpoint| {
         rig.links.cut(replica, endpoint)?;
         rig.begin_fault(Fault::Cut { replica: replica.to_owned(), endpoint }, now_us(), None);

@@ -8,8 +8,11 @@ use crate::link::Delay;
 use crate::run::error::ActError;
 use crate::run::rig::Rig;
 
-pub(super) fn run(rig: &Rig, links: &Links, ms: u64, jitter_ms: u64) -> Result<(), ActError> {
+use super::pairs;
+
+pub(super) async fn run(rig: &Rig, links: &Links, ms: u64, jitter_ms: u64) -> Result<(), ActError> {
     let seed = rig.state().setup.seed;
+    pairs(rig, links).await?;
     rig.each_link(links, |replica, endpoint| {
         rig.end_faults(
             |open| matches!(open, Fault::Delay { replica: r, endpoint: e, .. } if r == replica && *e == endpoint),

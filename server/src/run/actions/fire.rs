@@ -10,6 +10,7 @@ use crate::run::error::ActError;
 use crate::run::rig::Rig;
 
 pub(super) fn run(rig: &Rig, fire: &Fire) -> Result<(), ActError> {
+    rig.stores.check_none_fell()?;
     let slot = if fire.again { latest(rig, fire)? } else { fresh(rig, fire)? };
     let to = match &fire.to {
         Some(names) => {

@@ -6,8 +6,11 @@ use locks::event::Fault;
 use crate::run::error::ActError;
 use crate::run::rig::Rig;
 
-pub(super) fn run(rig: &Rig, links: &Links, what: Option<Direction>) -> Result<(), ActError> {
+use super::pairs;
+
+pub(super) async fn run(rig: &Rig, links: &Links, what: Option<Direction>) -> Result<(), ActError> {
     let directions = what.map_or(vec![Direction::Request, Direction::Reply], |one| vec![one]);
+    pairs(rig, links).await?;
     rig.each_link(links, |replica, endpoint| {
         for &direction in &directions {
             let held = Fault::Hold { replica: replica.to_owned(), endpoint, direction };

@@ -16,7 +16,9 @@ pub(super) async fn run(rig: &Rig, names: &[String]) -> Result<(), ActError> {
             Fault::Cut { replica, .. }
             | Fault::Delay { replica, .. }
             | Fault::Hold { replica, .. }
-            | Fault::Clock { replica, .. } => replica == name,
+            | Fault::Clock { replica, .. }
+            | Fault::Terminate { replica } => replica == name,
+            Fault::Restart { .. } | Fault::NodeClock { .. } | Fault::Failover { .. } => false,
         });
         let mut state = rig.state();
         state.setup.replicas.retain(|other| other != name);

@@ -7,21 +7,22 @@ use locks::strategy;
 use crate::replica::control::Control;
 use crate::run::catalog;
 use crate::run::error::ActError;
-use crate::run::rig::Rig;
+use crate::run::pair;
+use crate::run::rig::{Rig, pairs_of};
 
 pub(super) async fn run(rig: &Rig, change: &SetupChange) -> Result<(), ActError> {
     if let Some(name) = &change.strategy {
         strategy::find(name).map_err(|error| ActError::BadValue(error.to_string()))?;
     }
     check(change)?;
-    let setup = {
-        let mut state = rig.state();
-        let mut setup = state.setup.clone();
-        setup.apply(change);
-        check_together(&setup)?;
-        state.setup = setup.clone();
-        setup
-    };
+    let mut setup = rig.state().setup.clone();
+    setup.apply(change);
+    check_together(&setup)?;
+    if let Some(node) = pairs_of(&setup) {
+        pair::ready(rig, node).await?;
+    }
+    // One action at a time: nothing else changed it meanwhile.
+    rig.state().setup = setup.clone();
     rig.recorder.note(Kind::Set { change: change.clone(), setup: Box::new(setup.clone()) });
     if change.guard.is_some() {
         rig.bank.set_guards(&setup.guard);

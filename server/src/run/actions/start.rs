@@ -6,6 +6,7 @@ use crate::run::error::ActError;
 use crate::run::rig::Rig;
 
 pub(super) async fn run(rig: &Rig, names: &[String]) -> Result<(), ActError> {
+    rig.stores.check_none_fell()?;
     for name in names {
         rig.check_known(name)?;
         if !rig.is_gone(name) {
@@ -17,7 +18,7 @@ pub(super) async fn run(rig: &Rig, names: &[String]) -> Result<(), ActError> {
         rig.replicas.start(name, &setup).await?;
         let what = Fault::Kill { process: ProcessName::Replica(name.clone()) };
         rig.end_faults(|open| *open == what);
-        rig.tell_clock(name)?;
+        rig.tell_clocks(name).await?;
     }
     Ok(())
 }

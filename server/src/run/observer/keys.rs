@@ -1,11 +1,13 @@
 //! What a Redis node says of its keys: each is read, with its time to live, whenever the node itself tells
 //! that something happened to it, on direct connections that no fault touches.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Duration;
 
 use locks::event::{Kind, Source};
 use locks::ids::Endpoint;
+use redis::aio::MultiplexedConnection;
 use tokio::sync::mpsc;
 use tokio::time::sleep;
 use tokio_stream::StreamExt;
@@ -22,40 +24,63 @@ const AGAIN: Duration = Duration::from_millis(20);
 /// nothing tells when it answers.
 pub(super) async fn observe(arena: Arc<Arena>, node: u8, recorder: Recorder, beginning: mpsc::Sender<()>) {
     let mut beginning = Some(beginning);
+    let mut known = BTreeSet::new();
     loop {
-        if let Err(error) = follow(&arena, node, &recorder, &mut beginning).await {
+        if let Err(error) = follow(&arena, node, &recorder, &mut beginning, &mut known).await {
             tracing::debug!(node, %error, "a node is not observed");
         }
         sleep(AGAIN).await;
     }
 }
 
-/// Until the connection is lost.
+/// Until the connection is lost. Nobody tells of keys that a node lost with its memory, so those that are known
+/// are read first.
 async fn follow(
     arena: &Arena,
     node: u8,
     recorder: &Recorder,
     beginning: &mut Option<mpsc::Sender<()>>,
+    known: &mut BTreeSet<String>,
 ) -> Result<(), LabError> {
     let mut telling = arena.redis_client(node)?.get_async_pubsub().await?;
     telling.psubscribe(format!("__keyspace@*__:{}*", arena.key_prefix())).await?;
     let mut reading = arena.connect_redis(node).await?;
     beginning.take();
+    for key in std::mem::take(known) {
+        read(&mut reading, node, &key, recorder, known).await?;
+    }
     let mut told = telling.on_message();
     while let Some(message) = told.next().await {
-        let Some((_, key)) = message.get_channel_name().split_once(':') else { continue };
-        let before_us = clock::now_us();
-        let read = redis::pipe().get(key).pttl(key).query_async(&mut reading).await;
-        let after_us = clock::now_us();
-        match read {
-            Ok((value, pttl_ms)) => {
-                let kind = Kind::Key { key: key.to_owned(), value, pttl_ms };
-                recorder.record(before_us, Some(after_us), Source::Store(Endpoint::Redis(node)), kind);
-            }
-            // Lists and hashes have no one value to show.
-            Err(error) if error.code() == Some("WRONGTYPE") => {}
-            Err(error) => return Err(error.into()),
+        if let Some((_, key)) = message.get_channel_name().split_once(':') {
+            read(&mut reading, node, key, recorder, known).await?;
         }
     }
     Ok(())
+}
+
+/// Read a key, and remember it as long as it is there.
+async fn read(
+    reading: &mut MultiplexedConnection,
+    node: u8,
+    key: &str,
+    recorder: &Recorder,
+    known: &mut BTreeSet<String>,
+) -> Result<(), LabError> {
+    let before_us = clock::now_us();
+    let read = redis::pipe().get(key).pttl(key).query_async::<(Option<String>, i64)>(reading).await;
+    let after_us = clock::now_us();
+    match read {
+        Ok((value, pttl_ms)) => {
+            match value {
+                Some(_) => known.insert(key.to_owned()),
+                None => known.remove(key),
+            };
+            let kind = Kind::Key { key: key.to_owned(), value, pttl_ms };
+            recorder.record(before_us, Some(after_us), Source::Store(Endpoint::Redis(node)), kind);
+            Ok(())
+        }
+        // Lists and hashes have no one value to show.
+        Err(error) if error.code() == Some("WRONGTYPE") => Ok(()),
+        Err(error) => Err(error.into()),
+    }
 }

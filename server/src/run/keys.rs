@@ -1,0 +1,68 @@
+//! The arena's keys in a Redis node, all at once: moved in time, or forgotten. Each change is a command that
+//! stands in the log.
+
+use locks::ids::Endpoint;
+use redis::aio::MultiplexedConnection;
+
+use super::error::ActError;
+use super::outsider;
+use super::rig::Rig;
+
+/// Moves one key's expiry, where it has one, without a moment between reading and writing; what it is then.
+const SHIFT: &str = "\
+local left = redis.call('PTTL', KEYS[1])
+if left < 0 then return false end
+redis.call('PEXPIRE', KEYS[1], left - ARGV[1])
+return left - ARGV[1]";
+
+/// Let expiries come nearer by so much; a negative one moves them away.
+pub async fn shift(rig: &Rig, node: Endpoint, ms: i64) -> Result<(), ActError> {
+    let mut connection = outsider::connect(rig, node).await?;
+    for key in all(rig, &mut connection).await? {
+        let left: Option<i64> = redis::cmd("EVAL")
+            .arg(SHIFT)
+            .arg(1)
+            .arg(&key)
+            .arg(ms)
+            .query_async(&mut connection)
+            .await
+            .map_err(ActError::lab)?;
+        if let Some(left) = left {
+            outsider::note(rig, node, format!("PEXPIRE {key} {left}"), "1");
+        }
+    }
+    Ok(())
+}
+
+/// Forget them all.
+pub async fn forget(rig: &Rig, node: Endpoint) -> Result<(), ActError> {
+    let mut connection = outsider::connect(rig, node).await?;
+    if !rig.arena.is_shared() {
+        redis::cmd("FLUSHALL").query_async::<()>(&mut connection).await.map_err(ActError::lab)?;
+        outsider::note(rig, node, "FLUSHALL", "OK");
+        return Ok(());
+    }
+    let keys = all(rig, &mut connection).await?;
+    if !keys.is_empty() {
+        let text = format!("DEL {}", keys.join(" "));
+        let deleted: i64 = redis::cmd("DEL").arg(keys).query_async(&mut connection).await.map_err(ActError::lab)?;
+        outsider::note(rig, node, text, deleted.to_string());
+    }
+    Ok(())
+}
+
+async fn all(rig: &Rig, connection: &mut MultiplexedConnection) -> Result<Vec<String>, ActError> {
+    let (mut keys, mut cursor) = (Vec::new(), 0_u64);
+    loop {
+        let mut scan = redis::cmd("SCAN");
+        scan.arg(cursor).arg("MATCH").arg(format!("{}*", rig.arena.key_prefix())).arg("COUNT").arg(1000);
+        let (next, mut found): (u64, Vec<String>) = scan.query_async(connection).await.map_err(ActError::lab)?;
+        keys.append(&mut found);
+        if next == 0 {
+            keys.sort();
+            keys.dedup();
+            return Ok(keys);
+        }
+        cursor = next;
+    }
+}
