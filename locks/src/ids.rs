@@ -99,6 +99,18 @@ pub type LockName = String;
 #[serde(transparent)]
 pub struct Token(pub String);
 
+impl Token {
+    /// The proof for a further try of the same acquisition: another one, of the same random bits.
+    #[must_use]
+    pub fn next(&self) -> Token {
+        let mut text: Vec<char> = self.0.chars().collect();
+        if !text.is_empty() {
+            text.rotate_left(1);
+        }
+        Token(text.into_iter().collect())
+    }
+}
+
 impl fmt::Display for Token {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.0)
@@ -220,9 +232,9 @@ pub enum Gate {
 
 impl Gate {
     /// Command names that a gate may carry.
-    pub const COMMANDS: [&'static str; 12] = [
+    pub const COMMANDS: [&'static str; 14] = [
         "acquire", "renew", "release", "mint", "publish", "complete", "rescue", "look", "key", "ensure", "begin",
-        "rollback",
+        "rollback", "expire", "confirm",
     ];
     /// Commands that wait at their gate only where the set-up names it: they prepare, repeat or clear up, so
     /// that under every strategy an attempt's first gate is the one before it asks for the lock.
@@ -262,7 +274,8 @@ impl FromStr for Gate {
                     return Err(BadName {
                         text: text.to_owned(),
                         wanted: "a gate: send, send:<command>, enter, effect, leave or done; commands: acquire, \
-                                 renew, release, mint, publish, complete, rescue, look, key, ensure, begin, rollback",
+                                 renew, release, mint, publish, complete, rescue, look, key, ensure, begin, rollback, \
+                                 expire, confirm",
                     });
                 }
             },

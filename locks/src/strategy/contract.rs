@@ -26,6 +26,8 @@ pub struct SessionSpec {
     pub prepare: Vec<&'static str>,
     /// Settings of Postgres that hold for the whole session: name and value.
     pub settings: Vec<(&'static str, String)>,
+    /// Refuse a store that may throw keys away: the replica does not start on one.
+    pub needs_all_keys: bool,
 }
 
 /// One value per (replica, schedule): it outlives attempts. At most one attempt at a time is given to it.
@@ -63,8 +65,11 @@ pub enum Language {
     Sql,
     /// The words of a Redis command, parted by blanks; a word may be a place: `SET $1 $2 NX PX $3`.
     Redis,
-    /// A script for Redis: the first parameter is `KEYS[1]`, the others are `ARGV`.
+    /// A script for Redis: the first parameter is `KEYS[1]`, the others are `ARGV`. It is called by its hash,
+    /// and sent whole where the node does not know it (any more).
     Lua,
+    /// The same, but called by its hash only.
+    LuaByHash,
 }
 
 /// What goes over the wire.

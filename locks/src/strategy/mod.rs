@@ -19,7 +19,7 @@
 //! `strategies`. Adding a strategy touches its file, [`ALL`] and [`dispatch`].
 
 use crate::ids::{Endpoint, LockName, Slot};
-use crate::setup::StrategyName;
+use crate::setup::{Setup, StrategyName};
 
 #[cfg(feature = "strategies")]
 mod contract;
@@ -138,14 +138,18 @@ impl Info {
     }
 }
 
+pub mod epochs;
+pub mod keys;
 mod lease;
 pub mod none;
 pub mod pg_lease;
+pub mod redis_set_nx;
+pub mod redlock;
 #[cfg(feature = "strategies")]
 mod section;
 
 /// All strategies, in the order in which pages list them.
-pub const ALL: &[&Info] = &[&none::INFO, &pg_lease::INFO];
+pub const ALL: &[&Info] = &[&none::INFO, &pg_lease::INFO, &redis_set_nx::INFO, &redlock::INFO];
 
 /// What is known of a strategy, by its name.
 pub fn info(name: &str) -> Option<&'static Info> {
@@ -189,6 +193,12 @@ pub fn find(name: &StrategyName) -> Result<(&'static Info, Option<&'static Mutan
     }
 }
 
+/// How long a Redis node that was started again must not answer under this set-up: `redlock/delayed-restart`
+/// keeps one that lost its memory away for longer than the lease. Whoever starts a node honours it.
+pub fn restart_delay_ms(setup: &Setup) -> u64 {
+    redlock::restart_delay_ms(setup)
+}
+
 /// Do something with the type of the strategy that a name means.
 #[cfg(feature = "strategies")]
 pub fn dispatch<V: Visitor>(name: &StrategyName, visitor: V) -> Result<V::Out, Unknown> {
@@ -197,6 +207,8 @@ pub fn dispatch<V: Visitor>(name: &StrategyName, visitor: V) -> Result<V::Out, U
     Ok(match info.name {
         none::NAME => visitor.visit::<none::NoLock>(mutant),
         pg_lease::NAME => visitor.visit::<pg_lease::PgLease>(mutant),
+        redis_set_nx::NAME => visitor.visit::<redis_set_nx::RedisSetNx>(mutant),
+        redlock::NAME => visitor.visit::<redlock::Redlock>(mutant),
         other => return Err(Unknown::Strategy { name: other.to_owned() }),
     })
 }

@@ -152,8 +152,8 @@ mod machine {
     use super::*;
     use crate::ids::{At, AttemptId, LockName, Token};
     use crate::setup::{Clock, Setup};
-    use crate::strategy::lease::{Asked, Hold, Lease, Machine};
-    use crate::strategy::{Language, Op, Param, Reply, Wire};
+    use crate::strategy::lease::{Asked, Hold, Lease, Machine, Quirks};
+    use crate::strategy::{Language, Op, Param, Reply, Session, Wire};
 
     // Mutants of owners and tokens under the replica's clock.
     const OR_SAME_TOKEN_REPLICA: &str = acquire!(now: "$5::timestamptz", or: "\n      or held.token = excluded.token");
@@ -170,8 +170,7 @@ mod machine {
         replica_clock: Option<i64>,
         any_owner: bool,
         host_token: Option<Token>,
-        guesses: bool,
-        trusts_for_ever: bool,
+        quirks: Quirks,
     }
 
     impl PgLease {
@@ -185,7 +184,7 @@ mod machine {
     impl Lease for Texts {
         type Op = Ask;
         const INFO: &'static Info = &INFO;
-        const STORE: Endpoint = Endpoint::Postgres;
+        const STORES: &'static [(Endpoint, Session)] = &[(Endpoint::Postgres, Session("lock"))];
 
         fn new(setup: &Setup, mutant: Option<&'static str>, host: &str) -> Self {
             let is = |name| mutant == Some(name);
@@ -193,8 +192,7 @@ mod machine {
                 replica_clock: (is(REPLICA_CLOCK) || setup.clock == Clock::Replica).then_some(0),
                 any_owner: is(NO_OWNER_CHECK),
                 host_token: is(HOST_TOKEN).then(|| Token(host.to_owned())),
-                guesses: is(TIMEOUT_AS_GRANTED),
-                trusts_for_ever: is(LEADS_ON),
+                quirks: Quirks { guesses: is(TIMEOUT_AS_GRANTED), trusts_for_ever: is(LEADS_ON), ..Quirks::default() },
             }
         }
 
@@ -206,17 +204,17 @@ mod machine {
             self.host_token.clone().unwrap_or(fresh)
         }
 
-        fn acquire(&self, hold: &Hold, lease_ms: u64) -> Ask {
+        fn acquire(&self, hold: &Hold, lease_ms: u64, _: Endpoint) -> Ask {
             let owner = hold.attempt.clone();
             let re_entrant = self.host_token.is_some();
             self.ask(hold, self.acquire_text(), Verb::Acquire { owner, lease_ms, re_entrant })
         }
 
-        fn renew(&self, hold: &Hold, lease_ms: u64) -> Ask {
+        fn renew(&self, hold: &Hold, lease_ms: u64, _: Endpoint) -> Ask {
             self.ask(hold, self.renew_text(), Verb::Renew { lease_ms })
         }
 
-        fn release(&self, hold: &Hold) -> Ask {
+        fn release(&self, hold: &Hold, _: Endpoint) -> Ask {
             self.ask(hold, self.release_text(), Verb::Release)
         }
 
@@ -233,12 +231,8 @@ mod machine {
             }
         }
 
-        fn guesses(&self) -> bool {
-            self.guesses
-        }
-
-        fn trusts_for_ever(&self) -> bool {
-            self.trusts_for_ever
+        fn quirks(&self) -> Quirks {
+            self.quirks.clone()
         }
     }
 

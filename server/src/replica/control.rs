@@ -64,6 +64,9 @@ pub enum Control {
     Shutdown,
 }
 
+/// What a replica exits with when it has said, as trouble, why it refuses to work.
+pub const REFUSED: u8 = 3;
+
 /// How a replica logs in to Postgres through its link.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PostgresLogin {

@@ -7,14 +7,14 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use locks::event::{Kind, Param};
+use locks::event::{Kind, Param, Problem, Whose};
 use locks::ids::{At, AttemptId, Endpoint, Token};
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
 use tokio::sync::Mutex;
 use tokio::time::Instant;
 
-use super::control::{PostgresLogin, RedisLogin, RedisUser, SessionName};
+use super::control::{PostgresLogin, REFUSED, RedisLogin, RedisUser, SessionName};
 use super::voice::Voice;
 use crate::clock::now_us;
 
@@ -64,6 +64,12 @@ impl Me {
     /// Say what happens, before it does; its stamp.
     pub(super) fn say(&self, kind: Kind) -> u64 {
         self.voice.say(kind)
+    }
+
+    /// Say why it does not go on, and end the process: what it was told to do would not be safe.
+    pub(super) fn refuse(&self, text: String) -> ! {
+        self.say(Kind::Trouble { problem: Problem { whose: Whose::Yours, text } });
+        std::process::exit(i32::from(REFUSED))
     }
 
     /// The port of its link to an endpoint.

@@ -9,14 +9,14 @@ use locks::event::{Kind, Problem, Schedule, Whose};
 use locks::ids::{Endpoint, Slot};
 use locks::setup::Setup;
 use locks::strategy::{Unknown, dispatch};
-use tokio::sync::{mpsc, oneshot};
+use tokio::sync::mpsc;
 use tokio::task::JoinHandle;
-use tokio::time::{sleep, timeout};
+use tokio::time::{Instant, sleep, timeout, timeout_at};
 
 use super::audit::Audit;
 use super::binder::Binder;
 use super::control::Control;
-use super::driver::{Happening, Spec, Unit};
+use super::driver::{Happening, Opening, Spec, Unit};
 use super::me::{self, Me};
 use super::voice::Voice;
 
@@ -63,7 +63,7 @@ pub(super) async fn run(mut controls: Controls) -> Result<(), Error> {
         retired: Vec::new(),
         early: Vec::new(),
         bound: false,
-        opened: vec![opened],
+        opened: vec![Opening { first: opened, limit: None }],
         read,
         ready,
     };
@@ -82,7 +82,7 @@ struct Process {
     early: Vec<Control>,
     bound: bool,
     /// What must be open before the replica is ready.
-    opened: Vec<oneshot::Receiver<()>>,
+    opened: Vec<Opening>,
     read: mpsc::UnboundedSender<Vec<Schedule>>,
     ready: mpsc::UnboundedSender<()>,
 }
@@ -222,9 +222,13 @@ impl Process {
     fn announce(&mut self) {
         let (opened, ready) = (std::mem::take(&mut self.opened), self.ready.clone());
         tokio::task::spawn_local(async move {
-            for session in opened {
+            let began = Instant::now();
+            for Opening { first, limit } in opened {
                 // A session that was given up meanwhile holds nothing up.
-                let _ = session.await;
+                match limit {
+                    Some(limit) => drop(timeout_at(began + limit, first).await),
+                    None => drop(first.await),
+                }
             }
             let _ = ready.send(());
         });

@@ -22,8 +22,8 @@ use super::traffic::Traffic;
 use crate::arena::Arena;
 use crate::clock;
 use crate::link::Links;
-use crate::replica::control::Control;
-use crate::warden::Process;
+use crate::replica::control::{Control, REFUSED};
+use crate::warden::{Exit, Process};
 
 /// How long a replica may take until it is ready.
 const READY_LIMIT: Duration = Duration::from_secs(30);
@@ -127,9 +127,16 @@ impl Replicas {
         };
         match ready {
             Some(true) => Ok(()),
+            Some(false) if self.has_refused(name) => Ok(()),
             Some(false) => Err(ActError::Lab(format!("{name} ended before it was ready"))),
             None => Err(ActError::Lab(format!("{name} was not ready within {READY_LIMIT:?}"))),
         }
+    }
+
+    /// Did it end because it refuses to work? The log says why.
+    fn has_refused(&self, name: &str) -> bool {
+        let exit = self.lock().get(name).and_then(|handle| handle.process.exit());
+        exit == Some(Exit::Status(i32::from(REFUSED)))
     }
 
     /// Tell a replica something. It hears it in the order of telling, a stopped one when it goes on.
@@ -291,7 +298,8 @@ impl Listener {
             (exit, clock::now_us())
         };
         let ((exit, gone_us), ()) = tokio::join!(gone, self.read(output));
-        if !self.ending.load(Ordering::Acquire) {
+        // One that refuses has said why.
+        if !self.ending.load(Ordering::Acquire) && exit != Exit::Status(i32::from(REFUSED)) {
             self.trouble(format!("{} ended by itself ({exit}); its last words are in its log", self.name));
         }
         self.traffic.gone(&self.name, self.incarnation);

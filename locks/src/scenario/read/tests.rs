@@ -192,11 +192,11 @@ fn shapes_of_steps() {
     "#);
     assert_snapshot!(steps(&["advance = { replica = \"A\", until = \"efect\" }"]), @r#"
     bad.toml:8:36: `until`: "efect" is not a gate, did you mean `effect`?
-        allowed: send, send:<command>, enter, effect, leave or done; commands: acquire, renew, release, mint, publish, complete, rescue
+        allowed: send, send:<command>, enter, effect, leave or done; commands: acquire, renew, release, mint, publish, complete, rescue, look, key, ensure, begin, rollback, expire, confirm
     "#);
     assert_snapshot!(steps(&["advance = { replica = \"A\", until = \"send:drop\", limit_ms = 0 }"]), @r#"
     bad.toml:8:36: `until`: "send:drop" is not a gate
-        allowed: send, send:<command>, enter, effect, leave or done; commands: acquire, renew, release, mint, publish, complete, rescue
+        allowed: send, send:<command>, enter, effect, leave or done; commands: acquire, renew, release, mint, publish, complete, rescue, look, key, ensure, begin, rollback, expire, confirm
     bad.toml:8:60: `limit_ms` is 0
         allowed: 1 to 86400000
     "#);

@@ -1,71 +1,32 @@
-//! The machine of a lease: everything but what [`super::Lease`] leaves to a strategy's own file.
+//! The machine of a lease: everything but what [`super::Lease`] leaves to a strategy's own file. Here: asking,
+//! waiting, epochs. The section with its renewals and giving back have files of their own.
 //!
 //! No session ever carries two commands at once: a release waits for the answer of a renewal under way.
 
+use super::ballot::Ballot;
+use super::job::{After, Call, Granted, Job, Stage};
 use super::terms::{Asked, Hold, Lease, Rules, Took, took};
-use crate::ids::{At, CommandId};
+use crate::ids::{At, CommandId, Endpoint};
 use crate::machine::Outcome;
 use crate::setup::Setup;
 use crate::strategy::section::{End, Grant, Section, end_of};
-use crate::strategy::{Info, Input, Output, Reply, Session, SessionSpec, Strategy};
+use crate::strategy::{Epochs, Info, Input, Output, Reply, Session, SessionSpec, Strategy, epochs};
 
-/// The one session.
-const SESSION: Session = Session("lock");
-
-/// What is under way on the session for renewing or for giving back.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-enum Call {
-    /// Nothing, and nothing will be.
-    None,
-    /// Nothing until then.
-    At(At),
-    /// That command.
-    Under(CommandId),
-}
-
-/// Where the attempt under way stands.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-enum Stage {
-    Acquiring(CommandId),
-    Waiting(At),
-    Inside {
-        section: Section,
-        renewal: Call,
-    },
-    Releasing {
-        /// How the attempt ends; `None`: the effect's answer decides.
-        end: Option<End>,
-        call: Call,
-        /// What is under way is the last renewal, not the release.
-        renewing: bool,
-    },
-    /// All is done but the effect's answer.
-    Settling,
-}
-
-/// The attempt under way.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-struct Job {
-    hold: Hold,
-    jitter: u16,
-    /// Repetitions of the present kind of call.
-    tries: u16,
-    /// No further `acquire` after this.
-    give_up: At,
-    /// No further `release` after this.
-    lease_end: At,
-    cancelled: bool,
-    stage: Stage,
-}
+/// The session for epochs.
+const EPOCHS: Session = Session("epochs");
+/// How often an attempt tries again because a newer epoch was published meanwhile.
+const MOST_OVERTAKEN: u16 = 3;
 
 /// The machine of a lease strategy.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Machine<L> {
-    lease: L,
-    rules: Rules,
+    pub(super) lease: L,
+    pub(super) rules: Rules,
     commands: u32,
     job: Option<Job>,
 }
+
+pub(super) type Out<O> = Vec<Output<O>>;
 
 impl<L: Lease> Strategy for Machine<L> {
     type Op = L::Op;
@@ -75,22 +36,46 @@ impl<L: Lease> Strategy for Machine<L> {
     }
 
     fn new(setup: &Setup, mutant: Option<&'static str>, host: &str) -> Self {
-        Machine { lease: L::new(setup, mutant, host), rules: Rules::of(setup), commands: 0, job: None }
+        let lease = L::new(setup, mutant, host);
+        let mut rules = lease.rules(setup);
+        rules.epochs &= L::INFO.epochs == Epochs::Minted;
+        Machine { lease, rules, commands: 0, job: None }
     }
 
     fn sessions(&self) -> Vec<SessionSpec> {
-        vec![SessionSpec { session: SESSION, to: L::STORE, prepare: self.lease.texts(), settings: Vec::new() }]
+        let of_lock = |(to, session): &(Endpoint, Session)| SessionSpec {
+            session: *session,
+            to: *to,
+            prepare: self.lease.texts(),
+            settings: Vec::new(),
+            needs_all_keys: self.lease.needs_all_keys(),
+        };
+        let of_epochs = self.rules.epochs.then(|| SessionSpec {
+            session: EPOCHS,
+            to: Endpoint::Postgres,
+            prepare: epochs::Ask::texts(),
+            settings: Vec::new(),
+            needs_all_keys: false,
+        });
+        L::STORES.iter().map(of_lock).chain(of_epochs).collect()
     }
 
     fn on(&mut self, now: At, input: Input) -> Vec<Output<L::Op>> {
         let mut out = Vec::new();
         match (self.job.take(), input) {
             (None, Input::Due { attempt, lock, token, jitter, .. }) => {
-                let hold = Hold { attempt, lock, token: self.lease.token(token) };
-                let give_up = now.plus(self.rules.acquire_timeout_ms);
-                let stage = Stage::Waiting(now);
-                let mut job = Job { hold, jitter, tries: 0, give_up, lease_end: now, cancelled: false, stage };
-                self.acquire(&mut job, false, &mut out);
+                let mut job = Job {
+                    hold: Hold { attempt, lock, token: self.lease.token(token) },
+                    jitter,
+                    tries: 0,
+                    overtaken: 0,
+                    minted: None,
+                    give_up: now.plus(self.rules.acquire_timeout_ms),
+                    lease_end: now,
+                    cancelled: false,
+                    stage: Stage::Waiting(now),
+                };
+                self.begin_try(&mut job, false, &mut out);
                 self.job = Some(job);
             }
             (None, _) => {}
@@ -112,7 +97,9 @@ impl<L: Lease> Strategy for Machine<L> {
     fn state(&self) -> &'static str {
         match self.job.as_ref().map(|job| &job.stage) {
             None => "idle",
-            Some(Stage::Acquiring(_)) => "acquiring",
+            Some(Stage::Minting(_)) => "minting",
+            Some(Stage::Acquiring(_) | Stage::Confirming(..)) => "acquiring",
+            Some(Stage::Publishing(..)) => "publishing",
             Some(Stage::Waiting(_)) => "waiting",
             Some(Stage::Inside { section, .. }) => section.state(),
             Some(Stage::Releasing { .. }) => "releasing",
@@ -130,27 +117,48 @@ impl<L: Lease> Strategy for Machine<L> {
                 _ => section.next_timer(),
             },
             Stage::Releasing { call: Call::At(at), .. } => Some(*at),
-            Stage::Acquiring(_) | Stage::Releasing { .. } | Stage::Settling => None,
+            _ => None,
         }
     }
 }
 
-type Out<O> = Vec<Output<O>>;
-
 impl<L: Lease> Machine<L> {
     /// Go on with the attempt under way; its end, when it is final.
     fn step(&mut self, job: &mut Job, now: At, input: &Input, out: &mut Out<L::Op>) -> Option<End> {
+        if matches!(input, Input::Cancel { .. } | Input::Shutdown) {
+            job.cancelled = true;
+        }
         match (&mut job.stage, input) {
-            (Stage::Acquiring(command), Input::Reply { command: answered, sent, reply }) if command == answered => {
-                self.acquired(job, now, *sent, reply, out)
+            (Stage::Minting(command), Input::Reply { command: answered, reply, .. }) if command == answered => {
+                self.minted(job, reply, out)
             }
-            (Stage::Acquiring(_), Input::Cancel { .. } | Input::Shutdown) => {
-                job.cancelled = true;
+            (Stage::Acquiring(ballot), Input::Reply { command, sent, reply }) => {
+                let store = ballot.asked(*command)?;
+                let asked = self.lease.asked(reply);
+                ballot.answer(*command, *sent, asked);
+                if asked == Asked::Unknown {
+                    out.push(Output::Discard { session: L::STORES[store].1 });
+                }
+                let (sent, ballot) = (ballot.done()?, ballot.clone());
+                self.acquired(job, now, sent, &ballot, out)
+            }
+            (Stage::Confirming(command, granted), Input::Reply { command: answered, reply, .. })
+                if command == answered =>
+            {
+                let granted = granted.clone();
+                self.confirmed(job, now, granted, reply, out);
+                None
+            }
+            (Stage::Publishing(command, granted), Input::Reply { command: answered, reply, .. })
+                if command == answered =>
+            {
+                let granted = granted.clone();
+                self.published(job, now, granted, reply, out);
                 None
             }
             (Stage::Waiting(_), Input::Cancel { .. } | Input::Shutdown) => Some((Outcome::Skipped, "cancelled")),
             (Stage::Waiting(until), Input::Tick) if now >= *until => {
-                self.acquire(job, true, out);
+                self.begin_try(job, true, out);
                 None
             }
             (Stage::Inside { .. }, _) => {
@@ -163,190 +171,220 @@ impl<L: Lease> Machine<L> {
         }
     }
 
-    fn acquire(&mut self, job: &mut Job, retry: bool, out: &mut Out<L::Op>) {
-        let op = self.lease.acquire(&job.hold, self.rules.lease_ms);
-        job.stage = Stage::Acquiring(self.send(job, op, retry, out));
+    /// A try begins with an epoch, where one is needed.
+    fn begin_try(&mut self, job: &mut Job, retry: bool, out: &mut Out<L::Op>) {
+        match self.lease.epoch(epochs::Ask::Mint).filter(|_| self.rules.epochs) {
+            Some(op) => job.stage = Stage::Minting(self.ask_epochs(job, op, retry, out)),
+            None => self.acquire(job, retry, out),
+        }
     }
 
-    fn acquired(&mut self, job: &mut Job, now: At, sent: At, reply: &Reply, out: &mut Out<L::Op>) -> Option<End> {
-        match self.lease.asked(reply) {
-            Asked::Granted(epoch) => self.granted(job, now, sent, epoch, out),
-            Asked::Unknown => {
-                out.push(Output::Discard { session: SESSION });
-                if self.lease.guesses() {
-                    self.granted(job, now, sent, None, out);
-                } else {
-                    job.lease_end = sent.plus(self.rules.lease_ms);
-                    self.give_back(job, Some((Outcome::Skipped, "no answer")), Call::None, out);
-                }
-            }
-            Asked::NotSent | Asked::NotGranted(_) if job.cancelled => return Some((Outcome::Skipped, "cancelled")),
-            Asked::NotSent => return Some((Outcome::Skipped, "not sent")),
-            Asked::NotGranted(why) => {
-                let again = now.plus(self.rules.pause_ms(job.tries, job.jitter, false));
-                if again > job.give_up {
-                    return Some((Outcome::Skipped, why));
-                }
-                job.tries = job.tries.wrapping_add(1);
-                job.stage = Stage::Waiting(again);
-            }
+    fn minted(&mut self, job: &mut Job, reply: &Reply, out: &mut Out<L::Op>) -> Option<End> {
+        if *reply == Reply::Unknown {
+            out.push(Output::Discard { session: EPOCHS });
         }
+        if job.cancelled {
+            return Some((Outcome::Skipped, "cancelled"));
+        }
+        let Some(epoch) = epochs::minted(reply) else { return Some((Outcome::Skipped, "no epoch")) };
+        let retry = job.minted.replace(epoch).is_some();
+        self.acquire(job, retry, out);
         None
     }
 
-    /// The lock is ours; enter, unless that is no use any more. The lease counts from when it was asked for.
-    fn granted(&mut self, job: &mut Job, now: At, sent: At, epoch: Option<u64>, out: &mut Out<L::Op>) {
-        job.tries = 0;
+    fn acquire(&mut self, job: &mut Job, retry: bool, out: &mut Out<L::Op>) {
+        let lease_ms = self.rules.lease_ms;
+        let all: Vec<usize> = (0..L::STORES.len()).collect();
+        let calls = self.ask(job, &all, retry, out, |lease, hold, at| lease.acquire(hold, lease_ms, at));
+        job.stage = Stage::Acquiring(Ballot::new(calls));
+    }
+
+    /// All stores have answered, or were waited for long enough.
+    fn acquired(
+        &mut self,
+        job: &mut Job,
+        now: At,
+        sent: At,
+        ballot: &Ballot<Asked>,
+        out: &mut Out<L::Op>,
+    ) -> Option<End> {
+        let epoch = ballot.find(|asked| if let Asked::Granted(epoch) = asked { epoch } else { None });
+        let granted = ballot.stores(|asked| matches!(asked, Asked::Granted(_)));
+        let unknown = ballot.count(|asked| asked == Asked::Unknown);
+        let enough = granted.len() >= self.rules.quorum;
+        if enough || (unknown > 0 && self.lease.quirks().guesses) {
+            let all: Vec<usize> = (0..L::STORES.len()).collect();
+            let nodes = if enough { granted } else { all }.iter().map(|store| L::STORES[*store].0).collect();
+            let sent = if self.lease.quirks().counts_from_answer { now } else { sent };
+            self.granted(job, now, Granted { sent, epoch: epoch.or(job.minted), nodes }, out);
+            return None;
+        }
+        let why = if L::STORES.len() > 1 {
+            "no quorum"
+        } else if unknown > 0 {
+            "no answer"
+        } else {
+            ballot.find(|asked| if let Asked::NotGranted(why) = asked { Some(why) } else { None }).unwrap_or("not sent")
+        };
+        let end = (Outcome::Skipped, if job.cancelled && unknown == 0 { "cancelled" } else { why });
+        if granted.is_empty() && unknown == 0 {
+            if ballot.count(|asked| asked == Asked::NotSent) == L::STORES.len() {
+                return Some(if job.cancelled { end } else { (Outcome::Skipped, "not sent") });
+            }
+            return self.again(job, now, end);
+        }
+        // Some store holds, or may hold, what is no use to anybody.
         job.lease_end = sent.plus(self.rules.lease_ms);
-        let deadline = self.deadline(sent);
-        if job.cancelled {
-            return self.give_back(job, Some((Outcome::Skipped, "cancelled")), Call::None, out);
+        if self.lease.quirks().leaks_tries {
+            return self.again(job, now, end);
         }
-        if deadline.is_some_and(|deadline| now >= deadline) {
-            return self.give_back(job, Some((Outcome::Skipped, "granted too late")), Call::None, out);
+        let after = if L::STORES.len() > 1 { After::Again(end) } else { After::End(end) };
+        self.give_back(job, after, Call::None, out);
+        None
+    }
+
+    /// Try again after a pause, unless time is up: then the attempt ends so.
+    pub(super) fn again(&mut self, job: &mut Job, now: At, end: End) -> Option<End> {
+        let again = now.plus(self.pause_ms(job, false));
+        let overtaken = (1..=MOST_OVERTAKEN).contains(&job.overtaken);
+        if job.cancelled || (again > job.give_up && !overtaken) {
+            return Some(end);
         }
-        let token = Some(job.hold.token.clone());
-        let grant = Grant { token, epoch, not_after: deadline, nodes: vec![L::STORE] };
+        job.tries = job.tries.wrapping_add(1);
+        job.stage = Stage::Waiting(again);
+        None
+    }
+
+    /// Granted; enter, unless more must be asked first, or it is no use any more. The lease counts from when
+    /// it was asked for.
+    fn granted(&mut self, job: &mut Job, now: At, granted: Granted, out: &mut Out<L::Op>) {
+        job.lease_end = granted.sent.plus(self.rules.lease_ms);
+        if self.is_useless(job, now, &granted, out) {
+            return;
+        }
+        match self.lease.confirm(&job.hold, self.rules.lease_ms) {
+            Some(op) => {
+                let (to, session) = L::STORES[0];
+                let timeout_ms = self.rules.timeout_ms;
+                let command = self.send(job, op, to, session, timeout_ms, false, out);
+                job.stage = Stage::Confirming(command, granted);
+            }
+            None => self.publish(job, granted, out),
+        }
+    }
+
+    fn confirmed(&mut self, job: &mut Job, now: At, granted: Granted, reply: &Reply, out: &mut Out<L::Op>) {
+        let why = match self.lease.confirmed(reply) {
+            Asked::Granted(_) if self.is_useless(job, now, &granted, out) => return,
+            Asked::Granted(_) => return self.publish(job, granted, out),
+            Asked::NotGranted(why) => why,
+            Asked::NotSent => "not sent",
+            Asked::Unknown => {
+                out.push(Output::Discard { session: L::STORES[0].1 });
+                "no answer"
+            }
+        };
+        self.give_back(job, After::Again((Outcome::Skipped, why)), Call::None, out);
+    }
+
+    fn publish(&mut self, job: &mut Job, granted: Granted, out: &mut Out<L::Op>) {
+        let publish = granted
+            .epoch
+            .filter(|_| self.rules.epochs)
+            .and_then(|epoch| self.lease.epoch(epochs::Ask::Publish { lock: job.hold.lock.clone(), epoch }));
+        match publish {
+            Some(op) => job.stage = Stage::Publishing(self.ask_epochs(job, op, false, out), granted),
+            None => self.enter(job, granted, out),
+        }
+    }
+
+    fn published(&mut self, job: &mut Job, now: At, granted: Granted, reply: &Reply, out: &mut Out<L::Op>) {
+        let after = match took(reply) {
+            Took::Yes if self.is_useless(job, now, &granted, out) => return,
+            Took::Yes => return self.enter(job, granted, out),
+            Took::NotMine => {
+                job.overtaken = job.overtaken.saturating_add(1);
+                After::Again((Outcome::Skipped, "overtaken by a newer epoch"))
+            }
+            Took::NotDone => After::End((Outcome::Skipped, "the epoch was not published")),
+            Took::Unknown => {
+                out.push(Output::Discard { session: EPOCHS });
+                After::End((Outcome::Skipped, "the epoch was not published"))
+            }
+        };
+        self.give_back(job, after, Call::None, out);
+    }
+
+    /// A grant that is over or that nobody wants any more is given back.
+    fn is_useless(&mut self, job: &mut Job, now: At, granted: &Granted, out: &mut Out<L::Op>) -> bool {
+        let why = if job.cancelled {
+            "cancelled"
+        } else if self.deadline(granted.sent).is_some_and(|deadline| now >= deadline) {
+            "granted too late"
+        } else {
+            return false;
+        };
+        self.give_back(job, After::End((Outcome::Skipped, why)), Call::None, out);
+        true
+    }
+
+    fn enter(&mut self, job: &mut Job, granted: Granted, out: &mut Out<L::Op>) {
+        job.tries = 0;
+        let Granted { sent, epoch, nodes } = granted;
+        let grant = Grant { token: Some(job.hold.token.clone()), epoch, not_after: self.deadline(sent), nodes };
         let section = Section::enter(job.hold.attempt.clone(), grant, self.rules.stubborn, out);
         let renewal = if self.rules.renew { Call::At(self.renew_at(sent)) } else { Call::None };
         job.stage = Stage::Inside { section, renewal };
     }
 
     /// Until when a grant or renewal sent then is trusted.
-    fn deadline(&self, sent: At) -> Option<At> {
+    pub(super) fn deadline(&self, sent: At) -> Option<At> {
         let deadline = sent.plus(self.rules.lease_ms).minus(self.rules.margin_ms);
-        (!self.lease.trusts_for_ever()).then_some(deadline)
+        (!self.lease.quirks().trusts_for_ever).then_some(deadline)
     }
 
-    fn renew_at(&self, sent: At) -> At {
-        sent.plus((self.rules.lease_ms / 3).max(1))
+    pub(super) fn pause_ms(&self, job: &Job, doubling: bool) -> u64 {
+        let jitter = (!self.lease.quirks().in_step).then_some(job.jitter);
+        self.rules.pause_ms(job.tries, jitter, doubling)
     }
 
-    fn inside(&mut self, job: &mut Job, now: At, input: &Input, out: &mut Out<L::Op>) {
-        let Stage::Inside { section, renewal } = &mut job.stage else { return };
-        match (&renewal, input) {
-            (Call::Under(command), Input::Reply { command: answered, sent, reply }) if command == answered => {
-                let took = took(reply);
-                *renewal = match took {
-                    Took::Yes => Call::At(self.renew_at(*sent)),
-                    Took::NotMine => Call::None,
-                    Took::NotDone | Took::Unknown => {
-                        Call::At(now.plus(self.rules.pause_ms(job.tries, job.jitter, true)))
-                    }
-                };
-                job.tries = if took == Took::Yes { 0 } else { job.tries.wrapping_add(1) };
-                match took {
-                    Took::Yes if section.needs_grant() => {
-                        if let Some(deadline) = self.deadline(*sent) {
-                            section.extend(deadline, out);
-                        }
-                    }
-                    Took::NotMine => section.lost(out),
-                    _ => {}
-                }
-                self.renewed(job, *sent, took, out);
-            }
-            (_, Input::Reply { .. }) => {}
-            _ => section.on(now, input, out),
+    fn ask_epochs(&mut self, job: &Job, op: L::Op, retry: bool, out: &mut Out<L::Op>) -> CommandId {
+        self.send(job, op, Endpoint::Postgres, EPOCHS, self.rules.epoch_timeout_ms, retry, out)
+    }
+
+    /// Ask these stores the same at once.
+    pub(super) fn ask(
+        &mut self,
+        job: &Job,
+        stores: &[usize],
+        retry: bool,
+        out: &mut Out<L::Op>,
+        op: impl Fn(&L, &Hold, Endpoint) -> L::Op,
+    ) -> Vec<(CommandId, usize)> {
+        let mut calls = Vec::new();
+        for &store in stores {
+            let (to, session) = L::STORES[store];
+            let op = op(&self.lease, &job.hold, to);
+            calls.push((self.send(job, op, to, session, self.rules.timeout_ms, retry, out), store));
         }
-        self.renew_if_due(job, now, input, out);
-        if let Stage::Inside { section, renewal } = &job.stage
-            && let Some(end) = section.left()
-        {
-            let renewal = renewal.clone();
-            self.give_back(job, end, renewal, out);
-        }
+        calls
     }
 
-    /// A renewal that took effect, or may have, moves the point up to which a release is tried.
-    fn renewed(&self, job: &mut Job, sent: At, took: Took, out: &mut Out<L::Op>) {
-        if matches!(took, Took::Yes | Took::Unknown) {
-            job.lease_end = job.lease_end.max(sent.plus(self.rules.lease_ms));
-        }
-        if took == Took::Unknown {
-            out.push(Output::Discard { session: SESSION });
-        }
-    }
-
-    fn renew_if_due(&mut self, job: &mut Job, now: At, input: &Input, out: &mut Out<L::Op>) {
-        let Stage::Inside { section, renewal: Call::At(at) } = &job.stage else { return };
-        if *input != Input::Tick || now < *at || !section.needs_grant() {
-            return;
-        }
-        let op = self.lease.renew(&job.hold, self.rules.lease_ms);
-        let command = self.send(job, op, job.tries > 0, out);
-        if let Stage::Inside { renewal, .. } = &mut job.stage {
-            *renewal = Call::Under(command);
-        }
-    }
-
-    /// Give the lock back, behind the answer of a renewal that is still under way.
-    fn give_back(&mut self, job: &mut Job, end: Option<End>, renewal: Call, out: &mut Out<L::Op>) {
-        job.tries = 0;
-        job.stage = match renewal {
-            Call::Under(_) => Stage::Releasing { end, call: renewal, renewing: true },
-            Call::At(_) | Call::None => {
-                let call = self.release(job, out);
-                Stage::Releasing { end, call, renewing: false }
-            }
-        };
-    }
-
-    fn release(&mut self, job: &Job, out: &mut Out<L::Op>) -> Call {
-        let op = self.lease.release(&job.hold);
-        Call::Under(self.send(job, op, job.tries > 0, out))
-    }
-
-    /// Nothing cancels this: it goes on until the store answers, or until the lease is over by itself.
-    fn releasing(&mut self, job: &mut Job, now: At, input: &Input, out: &mut Out<L::Op>) -> Option<End> {
-        let Stage::Releasing { end, call, renewing } = job.stage.clone() else { return None };
-        let (end, next) = match (&call, input) {
-            (_, Input::EffectAnswered { answer, .. }) => (Some(end_of(answer)), Some(call)),
-            (Call::Under(command), Input::Reply { command: answered, sent, reply }) if command == answered => {
-                let took = took(reply);
-                if renewing {
-                    self.renewed(job, *sent, took, out);
-                    (end, Some(self.release(job, out)))
-                } else {
-                    if took == Took::Unknown {
-                        out.push(Output::Discard { session: SESSION });
-                    }
-                    let again = now.plus(self.rules.pause_ms(job.tries, job.jitter, true));
-                    job.tries = job.tries.wrapping_add(1);
-                    let over = matches!(took, Took::Yes | Took::NotMine) || again >= job.lease_end;
-                    (end, (!over).then_some(Call::At(again)))
-                }
-            }
-            (Call::At(at), Input::Tick) if now >= *at => {
-                (end, if now < job.lease_end { Some(self.release(job, out)) } else { None })
-            }
-            _ => return None,
-        };
-        match next {
-            Some(call) => {
-                let renewing = renewing && matches!(input, Input::EffectAnswered { .. });
-                job.stage = Stage::Releasing { end, call, renewing };
-                None
-            }
-            None => {
-                job.stage = Stage::Settling;
-                end
-            }
-        }
-    }
-
-    fn send(&mut self, job: &Job, op: L::Op, retry: bool, out: &mut Out<L::Op>) -> CommandId {
+    #[allow(clippy::too_many_arguments)]
+    fn send(
+        &mut self,
+        job: &Job,
+        op: L::Op,
+        to: Endpoint,
+        session: Session,
+        timeout_ms: u64,
+        retry: bool,
+        out: &mut Out<L::Op>,
+    ) -> CommandId {
         self.commands = self.commands.wrapping_add(1);
         let command = CommandId(self.commands);
-        out.push(Output::Send {
-            command,
-            attempt: Some(job.hold.attempt.clone()),
-            to: L::STORE,
-            session: SESSION,
-            op,
-            timeout_ms: self.rules.timeout_ms,
-            retry,
-        });
+        let attempt = Some(job.hold.attempt.clone());
+        out.push(Output::Send { command, attempt, to, session, op, timeout_ms, retry });
         command
     }
 }

@@ -2,6 +2,8 @@
 
 mod lease_rules;
 mod mutants;
+mod redis_set_nx;
+mod redlock;
 mod tables;
 
 use std::collections::BTreeSet;
@@ -33,6 +35,14 @@ fn setup() -> Setup {
 
 fn granted(epoch: i64) -> Reply {
     Reply::Rows { affected: 1, row: vec![Param::Int(epoch)] }
+}
+
+fn ok() -> Reply {
+    Reply::Redis(Param::Text("OK".to_owned()))
+}
+
+fn count(n: i64) -> Reply {
+    Reply::Redis(Param::Int(n))
 }
 
 fn rows(affected: u64) -> Reply {

@@ -6,6 +6,8 @@ use crate::guard::Guard;
 use crate::setup::Handler;
 use crate::strategy::none::NoLock;
 use crate::strategy::pg_lease::PgLease;
+use crate::strategy::redis_set_nx::RedisSetNx;
+use crate::strategy::redlock::Redlock;
 
 /// A small seeded generator: the same walks every time.
 struct Dice(u64);
@@ -23,7 +25,7 @@ impl Dice {
 /// What the driver still owes an answer to.
 #[derive(Clone, Debug)]
 enum Owed {
-    Command(CommandId, At),
+    Command(CommandId, At, Session, Language),
     Enter(Option<At>),
     Work { told: bool },
     Effect(Option<At>),
@@ -40,7 +42,9 @@ fn one_attempt<S: Strategy>(w: &mut Walk<S>, dice: &mut Dice) {
         for output in &out {
             assert_eq!(finished, 0, "{output:?} behind the finish");
             match output {
-                Output::Send { command, .. } => owed.push(Owed::Command(*command, w.now)),
+                Output::Send { command, session, op, .. } => {
+                    owed.push(Owed::Command(*command, w.now, *session, op.wire().language));
+                }
                 Output::Enter { not_after, .. } => owed.push(Owed::Enter(*not_after)),
                 Output::Stop { .. } => {
                     let work = owed.iter_mut().find(|one| matches!(one, Owed::Work { .. }));
@@ -52,8 +56,10 @@ fn one_attempt<S: Strategy>(w: &mut Walk<S>, dice: &mut Dice) {
                 Output::Discard { .. } | Output::Extended { .. } => {}
             }
         }
-        let commands = owed.iter().filter(|one| matches!(one, Owed::Command(..))).count();
-        assert!(commands <= 1, "two commands on one session: {owed:?}");
+        let asked = owed.iter().filter_map(|one| if let Owed::Command(_, _, on, _) = one { Some(on) } else { None });
+        let mut asked: Vec<_> = asked.collect();
+        asked.sort();
+        assert!(asked.windows(2).all(|two| two[0] != two[1]), "two commands on one session: {owed:?}");
         if finished > 0 {
             assert_eq!(w.strategy.state(), "idle");
             assert!(owed.is_empty(), "finished while the driver still owes {owed:?}");
@@ -87,10 +93,18 @@ fn answer<S: Strategy>(w: &mut Walk<S>, what: Owed, owed: &mut Vec<Owed>, dice: 
     let now = w.now;
     let in_time = |not_after: Option<At>| not_after.is_none_or(|limit| now < limit);
     match what {
-        Owed::Command(command, sent) => {
+        Owed::Command(command, sent, _, language) => {
             let refused = Reply::Refused { code: "57014".to_owned(), message: String::new() };
-            let reply =
-                dice.pick(&[granted(1), granted(2), rows(0), Reply::Busy, Reply::NotSent, Reply::Unknown, refused]);
+            let of_store = match language {
+                Language::Sql => [granted(1), granted(2), rows(0), Reply::Busy],
+                _ => [ok(), count(1), count(0), Reply::Redis(Param::Null)],
+            };
+            let reply = match dice.roll(7) {
+                4 => Reply::NotSent,
+                5 => Reply::Unknown,
+                6 => refused,
+                n => of_store[n].clone(),
+            };
             w.feed(Input::Reply { command, sent, reply })
         }
         Owed::Enter(not_after) if in_time(not_after) && dice.roll(8) > 0 => {
@@ -126,7 +140,8 @@ fn walk_everywhere<S: Strategy>() {
         for mutant in &mutants {
             let handler = if round % 3 == 0 { Handler::Stubborn } else { Handler::Cooperative };
             let acquire_timeout_ms = if round % 4 < 2 { 500 } else { 0 };
-            let setup = Setup { handler, renew: round % 2 == 0, acquire_timeout_ms, ..setup() };
+            let guard = if round % 5 < 3 { vec![Guard::CurrentEpoch] } else { Vec::new() };
+            let setup = Setup { handler, renew: round % 2 == 0, acquire_timeout_ms, guard, ..setup() };
             let mut w = Walk::<S>::new(&setup, *mutant);
             for _ in 0..10 {
                 one_attempt(&mut w, &mut dice);
@@ -151,11 +166,21 @@ fn pg_lease_moves_as_its_table_says() {
 }
 
 #[test]
+fn redis_set_nx_moves_as_its_table_says() {
+    walk_everywhere::<RedisSetNx>();
+}
+
+#[test]
+fn redlock_moves_as_its_table_says() {
+    walk_everywhere::<Redlock>();
+}
+
+#[test]
 fn names_find_strategies_and_mutants_and_say_what_there_is() {
     assert!(find(&"pg-lease/host-token".into()).is_ok());
     assert_eq!(
         find(&"pg-lock".into()).unwrap_err().to_string(),
-        "no strategy is called \"pg-lock\"; there are none, pg-lease"
+        "no strategy is called \"pg-lock\"; there are none, pg-lease, redis-set-nx, redlock"
     );
     assert_eq!(
         find(&"pg-lease/plain".into()).unwrap_err().to_string(),

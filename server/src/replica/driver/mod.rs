@@ -13,16 +13,16 @@ use std::time::Duration;
 use locks::event::{EffectAnswer, Kind, Reply, WorkEnd};
 use locks::ids::{At, AttemptId, CommandId, Gate, LockName, Slot};
 use locks::setup::Setup;
-use locks::strategy::{Input, Output, Session, Strategy};
+use locks::strategy::{Input, Op, Output, Session, Strategy};
 use tokio::sync::mpsc;
 
 use super::audit::Audit;
 use super::effect::Sink;
 use super::gates::{Gates, Waiting};
 use super::me::{Me, now, until};
-use super::session::{self, postgres::Postgres, take_turns};
+use super::session::{self, postgres::Postgres, redis::Redis, take_turns};
 use attempt::Attempt;
-pub(super) use unit::{Spec, Unit};
+pub(super) use unit::{Opening, Spec, Unit};
 
 /// What a driver is told, by the process and by what it set going itself.
 pub(super) enum Happening {
@@ -65,6 +65,7 @@ pub(super) enum Happening {
 /// A session of the strategy.
 enum Store {
     Postgres(session::Session<Postgres>),
+    Redis(session::Session<Redis>),
 }
 
 /// The driver of one schedule's strategy.
@@ -209,8 +210,15 @@ impl<S: Strategy> Driver<S> {
     fn refuse(&mut self, mut waiting: Waiting<S::Op>) {
         self.say_passed(&waiting);
         match waiting.outputs.pop_front() {
-            Some(Output::Send { command, .. }) => {
-                self.inputs.push_back(Input::Reply { command, sent: now(), reply: Reply::NotSent });
+            Some(Output::Send { command, op, .. }) => {
+                let not_sent = |command| Input::Reply { command, sent: now(), reply: Reply::NotSent };
+                self.inputs.push_back(not_sent(command));
+                // Those that share the gate are not sent either.
+                let name = op.wire().name;
+                let shares = |output: &mut Output<S::Op>| outputs::name_of(output) == Some(name);
+                while let Some(Output::Send { command, .. }) = waiting.outputs.pop_front_if(shares) {
+                    self.inputs.push_back(not_sent(command));
+                }
             }
             Some(Output::Enter { attempt, .. }) => self.inputs.push_back(Input::EnterRefused { attempt }),
             Some(Output::Effect { attempt, .. }) => self.inputs.push_back(Input::EffectRefused { attempt }),

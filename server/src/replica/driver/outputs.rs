@@ -16,6 +16,7 @@ use crate::replica::effect::Effect;
 use crate::replica::handler;
 use crate::replica::me::{at, machine_us, now};
 use crate::replica::session::postgres::Call;
+use crate::replica::session::redis;
 
 /// What stands before an act.
 enum Before {
@@ -128,6 +129,7 @@ impl<S: Strategy> Driver<S> {
             }
             Output::Discard { session } => match self.stores.get(&session) {
                 Some(Store::Postgres(store)) => store.discard(),
+                Some(Store::Redis(store)) => store.discard(),
                 None => {}
             },
             Output::Enter { attempt, not_after, .. } if over(not_after) => {
@@ -204,6 +206,10 @@ impl<S: Strategy> Driver<S> {
         };
         match self.stores.get(&session) {
             Some(Store::Postgres(store)) => store.call(Call { text: wire.text, params }, deadline, answered),
+            Some(Store::Redis(store)) => {
+                let call = redis::Call { language: wire.language, text: wire.text, params };
+                store.call(call, deadline, answered);
+            }
             None => answered(Reply::NotSent),
         }
     }
@@ -258,12 +264,15 @@ impl<S: Strategy> Driver<S> {
             me.say(Kind::EffectAnswered { attempt: attempt.clone(), answer: answer.clone(), took_us });
             let _ = tell.send(Happening::EffectAnswered(attempt, answer));
         };
-        let transaction = within.and_then(|session| self.stores.get(&session)).map(|Store::Postgres(store)| store);
+        let transaction = within.and_then(|session| match self.stores.get(&session) {
+            Some(Store::Postgres(store)) => Some(store),
+            _ => None,
+        });
         self.sink.send(request, transaction, answered);
     }
 }
 
-fn name_of<O: Op>(output: &Output<O>) -> Option<&'static str> {
+pub(super) fn name_of<O: Op>(output: &Output<O>) -> Option<&'static str> {
     match output {
         Output::Send { op, .. } => Some(op.wire().name),
         _ => None,

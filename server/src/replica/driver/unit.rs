@@ -17,6 +17,7 @@ use crate::replica::effect::{LEDGER, Sink};
 use crate::replica::me::Me;
 use crate::replica::process::Error;
 use crate::replica::session::postgres::{Postgres, Settings};
+use crate::replica::session::redis::Redis;
 use crate::replica::session::{self, Session};
 
 /// What a driver is made for.
@@ -28,6 +29,18 @@ pub(in crate::replica) struct Spec {
     pub(in crate::replica) audit: Audit,
 }
 
+/// How long a replica waits for a Redis node before it is ready without it: one dead node of five must not
+/// keep it from starting.
+const NODE_LIMIT: Duration = Duration::from_secs(2);
+
+/// A session that is being opened for the first time.
+pub(in crate::replica) struct Opening {
+    /// Hears when it is open.
+    pub(in crate::replica) first: oneshot::Receiver<()>,
+    /// It is waited for at most so long.
+    pub(in crate::replica) limit: Option<Duration>,
+}
+
 /// The handle of a running driver.
 pub(in crate::replica) struct Unit {
     /// It is told through this.
@@ -35,7 +48,7 @@ pub(in crate::replica) struct Unit {
     /// Ends when the driver has.
     pub(in crate::replica) ended: JoinHandle<()>,
     /// Each hears when one of its sessions is open for the first time.
-    pub(in crate::replica) opened: Vec<oneshot::Receiver<()>>,
+    pub(in crate::replica) opened: Vec<Opening>,
     scope: LockScope,
 }
 
@@ -63,7 +76,7 @@ impl Visitor for Spec {
         let limit = Duration::from_millis(own.store_timeout_ms);
         let mut opened = Vec::new();
         let mut stores = BTreeMap::new();
-        for SessionSpec { session, to, mut prepare, settings: of_strategy } in strategy.sessions() {
+        for SessionSpec { session, to, mut prepare, needs_all_keys, settings: of_strategy } in strategy.sessions() {
             let name = format!("{schedule}/{}", session.0);
             let lost = tell.clone();
             let spec = session::Spec {
@@ -73,8 +86,12 @@ impl Visitor for Spec {
                 settings: of_strategy.iter().map(|(name, value)| ((*name).to_owned(), value.clone())).collect(),
                 lost: Box::new(move || drop(lost.send(Happening::Lost(session)))),
             };
-            if to != Endpoint::Postgres {
-                return Err(Error::NoLink(to));
+            if matches!(to, Endpoint::Redis(_)) {
+                let client = Redis::new(&me, to, &name, prepare, needs_all_keys).ok_or(Error::NoLink(to))?;
+                let (session_, first) = Session::begin(me.clone(), client, spec);
+                opened.push(Opening { first, limit: Some(NODE_LIMIT) });
+                stores.insert(session, Store::Redis(session_));
+                continue;
             }
             if own.sink == SinkName::Ledger {
                 // An effect may be sent within this session's transaction.
@@ -83,11 +100,11 @@ impl Visitor for Spec {
             let settings = Settings { of_strategy, ..settings.clone() };
             let client = Postgres::new(&me, &name, &settings, prepare).ok_or(Error::NoLink(to))?;
             let (session_, first) = Session::begin(me.clone(), client, spec);
-            opened.push(first);
+            opened.push(Opening { first, limit: None });
             stores.insert(session, Store::Postgres(session_));
         }
         let (sink, first) = Sink::open(&me, &schedule, &own, &settings)?;
-        opened.push(first);
+        opened.push(Opening { first, limit: None });
         let driver = Driver {
             gates: Gates::new(own.gated.clone()),
             setup: own,

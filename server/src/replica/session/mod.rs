@@ -5,6 +5,7 @@
 pub(super) mod bank;
 mod peer;
 pub(super) mod postgres;
+pub(super) mod redis;
 
 use std::cell::Cell;
 use std::collections::{BTreeMap, VecDeque};
