@@ -51,9 +51,10 @@ impl LockScope {
 }
 
 /// Where a strategy's lock stands in the stores: what the observer reads and pages point at.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum LockAt {
     /// Nowhere: there is no lock.
+    #[default]
     Nowhere,
     /// A row of table `locks`, by the lock's name.
     LocksRow,

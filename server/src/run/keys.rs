@@ -8,12 +8,14 @@ use super::error::ActError;
 use super::outsider;
 use super::rig::Rig;
 
-/// Moves one key's expiry, where it has one, without a moment between reading and writing; what it is then.
+/// Moves one key's expiry, where it has one, without a moment between reading and writing; what it is then. One that is over
+/// is so a millisecond later: the node then tells that it expired, and not that somebody deleted it.
 const SHIFT: &str = "\
 local left = redis.call('PTTL', KEYS[1])
 if left < 0 then return false end
-redis.call('PEXPIRE', KEYS[1], left - ARGV[1])
-return left - ARGV[1]";
+left = math.max(left - ARGV[1], 1)
+redis.call('PEXPIRE', KEYS[1], left)
+return left";
 
 /// Let expiries come nearer by so much; a negative one moves them away.
 pub async fn shift(rig: &Rig, node: Endpoint, ms: i64) -> Result<(), ActError> {

@@ -4,6 +4,7 @@
 //! took. It never believes a replica, and it never writes but the catalog that `set` asks for.
 
 mod keys;
+mod keys_read;
 mod locks_read;
 mod rows;
 mod statements;
@@ -14,6 +15,7 @@ use std::time::Duration;
 
 use locks::event::{Kind, Problem, Schedule, Whose};
 use locks::ids::{Endpoint, LockName};
+use locks::strategy::LockAt;
 use serde_json::Value;
 use sqlx::postgres::{PgListener, PgPool, PgPoolOptions};
 use sqlx::{AssertSqlSafe, Row};
@@ -21,6 +23,7 @@ use tokio::sync::{mpsc, oneshot, watch};
 use tokio::task::JoinHandle;
 use tokio::time::{Instant, sleep, sleep_until, timeout};
 
+use self::keys_read::{Expired, Reader};
 use self::locks_read::{Reading, read};
 use super::board::Board;
 use super::error::ActError;
@@ -63,15 +66,19 @@ impl Observer {
         listener.listen(CHANNEL).await?;
         let (asks, asked) = mpsc::unbounded_channel();
         let (marked, marks) = watch::channel(0);
-        let mut tasks = vec![
-            tokio::spawn(listen(listener, recorder.clone(), asks.clone(), marked)),
-            tokio::spawn(read_on(pool.clone(), asked, recorder.clone(), board)),
-        ];
-        let nodes = 1..=Endpoint::REDIS_NODES;
+        let mut tasks = vec![tokio::spawn(listen(listener, recorder.clone(), asks.clone(), marked))];
+        let expired = Arc::new(Expired::default());
+        let nodes = Reader::new(arena.clone(), pool.clone(), expired.clone());
+        tasks.push(tokio::spawn(read_on(pool.clone(), nodes, asked, recorder.clone(), board)));
         let (beginning, mut begun) = mpsc::channel::<()>(1);
-        tasks.extend(
-            nodes.map(|node| tokio::spawn(keys::observe(arena.clone(), node, recorder.clone(), beginning.clone()))),
-        );
+        tasks.extend((1..=Endpoint::REDIS_NODES).map(|node| {
+            let (expired, asks) = (expired.clone(), asks.clone());
+            let told = move |key: &str, event: &str| {
+                expired.told(node, key, event);
+                let _ = asks.send(Ask::Look);
+            };
+            tokio::spawn(keys::observe(arena.clone(), node, recorder.clone(), told, beginning.clone()))
+        }));
         drop(beginning);
         // Ends when every node's observation has begun; one that cannot is no reason not to run.
         if timeout(BEGIN_LIMIT, begun.recv()).await.is_err() {
@@ -92,7 +99,7 @@ impl Observer {
         self.asks.send(Ask::Answer(answer)).map_err(ActError::lab)?;
         match timeout(READ_LIMIT, answered).await {
             Ok(Ok(())) => Ok(()),
-            _ => Err(ActError::Missed(format!("Postgres did not say how the lock stands within {READ_LIMIT:?}"))),
+            _ => Err(ActError::Missed(format!("the stores did not say how the lock stands within {READ_LIMIT:?}"))),
         }
     }
 
@@ -213,7 +220,13 @@ async fn listen(
 }
 
 /// Read locks whenever asked, and when one expires; report what changed.
-async fn read_on(pool: PgPool, mut asked: mpsc::UnboundedReceiver<Ask>, recorder: Recorder, board: Arc<Board>) {
+async fn read_on(
+    pool: PgPool,
+    mut nodes: Reader,
+    mut asked: mpsc::UnboundedReceiver<Ask>,
+    recorder: Recorder,
+    board: Arc<Board>,
+) {
     let mut last: BTreeMap<LockName, Reading> = BTreeMap::new();
     let mut expiry: Option<Instant> = None;
     loop {
@@ -232,10 +245,19 @@ async fn read_on(pool: PgPool, mut asked: mpsc::UnboundedReceiver<Ask>, recorder
                 waiting.push(answer);
             }
         }
-        let known: Vec<LockName> = board.look(|standing| standing.locks.keys().cloned().collect());
-        match timeout(READ_LIMIT, read(&pool, &known)).await {
-            Ok(Ok(readings)) => {
-                expiry = readings.iter().filter_map(|reading| reading.expires()).min();
+        let (known, lock_at) = board.look(|standing| {
+            let known: Vec<LockName> = standing.locks.keys().cloned().collect();
+            (known, standing.lock_at)
+        });
+        let read = async {
+            match lock_at {
+                LockAt::Keys { nodes: most, quorum } => Ok(nodes.read(&known, most, quorum).await),
+                LockAt::Nowhere | LockAt::LocksRow => Ok((read(&pool, &known).await?, None)),
+            }
+        };
+        match timeout(READ_LIMIT, read).await {
+            Ok(Ok((readings, again))) => {
+                expiry = readings.iter().filter_map(|reading| reading.expires()).chain(again).min();
                 for reading in readings {
                     if last.get(&reading.lock).is_none_or(|before| before.differs(&reading)) {
                         reading.record(&recorder, &board);

@@ -402,13 +402,14 @@ pub fn pairs_of(setup: &Setup) -> Option<u8> {
     own.chain([&setup.strategy]).any(wants).then_some(1)
 }
 
-/// What came back from Postgres may have changed what it says. What passes between a node and its replica is
+/// What came back from a store may have changed what it says. What passes between a node and its replica is
 /// no message of a replica of ours.
 fn pass(traffic: &Traffic, observer: &Observer, passed: Passed) {
     if matches!(passed.endpoint, Endpoint::RedisReplica(_)) {
         return;
     }
-    let may_have_changed = passed.endpoint == Endpoint::Postgres && passed.direction == action::Direction::Reply;
+    let of_store = matches!(passed.endpoint, Endpoint::Postgres | Endpoint::Redis(_));
+    let may_have_changed = of_store && passed.direction == action::Direction::Reply;
     traffic.passed(passed);
     if may_have_changed {
         observer.look();

@@ -7,6 +7,7 @@ use std::collections::{BTreeMap, HashMap, VecDeque};
 use locks::event::{Event, Kind, Param, ProcessName, ProcessState, Source};
 use locks::ids::{AttemptId, Endpoint, Gate, LockName, Slot, Token};
 use locks::machine::{LockState, Outcome};
+use locks::strategy::{self, LockAt};
 
 use crate::replica::control::NOT_NEEDED;
 
@@ -21,6 +22,8 @@ pub struct Standing {
     pub owners: HashMap<Token, AttemptId>,
     /// What became of stores' processes, where there are any.
     pub stores: BTreeMap<Endpoint, ProcessState>,
+    /// Where the run's locks stand.
+    pub lock_at: LockAt,
     /// The lock of the latest `fire`.
     pub latest_lock: Option<LockName>,
     /// Counts gates that were reached, to tell a gate from the same gate reached again.
@@ -128,6 +131,9 @@ impl Standing {
             }
             Kind::Process { process: ProcessName::Store(endpoint), state, .. } => {
                 self.stores.insert(*endpoint, *state);
+            }
+            Kind::Began { setup, .. } | Kind::Set { setup, .. } => {
+                self.lock_at = strategy::find(&setup.strategy).map_or(LockAt::Nowhere, |(info, _)| info.lock_at);
             }
             Kind::SlotFired { slot, lock, to } => {
                 self.latest_lock = Some(lock.clone());

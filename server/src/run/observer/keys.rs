@@ -20,13 +20,20 @@ use crate::run::log::Recorder;
 /// How soon a node that does not answer is tried again.
 const AGAIN: Duration = Duration::from_millis(20);
 
-/// Observe one node, for ever; `beginning` is dropped when it began. One that is down is tried again:
+/// Observe one node, for ever; `told` hears of each key and what happened to it, `beginning` is dropped when it
+/// began. One that is down is tried again:
 /// nothing tells when it answers.
-pub(super) async fn observe(arena: Arc<Arena>, node: u8, recorder: Recorder, beginning: mpsc::Sender<()>) {
+pub(super) async fn observe(
+    arena: Arc<Arena>,
+    node: u8,
+    recorder: Recorder,
+    told: impl Fn(&str, &str),
+    beginning: mpsc::Sender<()>,
+) {
     let mut beginning = Some(beginning);
     let mut known = BTreeSet::new();
     loop {
-        if let Err(error) = follow(&arena, node, &recorder, &mut beginning, &mut known).await {
+        if let Err(error) = follow(&arena, node, &recorder, &told, &mut beginning, &mut known).await {
             tracing::debug!(node, %error, "a node is not observed");
         }
         sleep(AGAIN).await;
@@ -39,6 +46,7 @@ async fn follow(
     arena: &Arena,
     node: u8,
     recorder: &Recorder,
+    tell: &impl Fn(&str, &str),
     beginning: &mut Option<mpsc::Sender<()>>,
     known: &mut BTreeSet<String>,
 ) -> Result<(), LabError> {
@@ -48,11 +56,15 @@ async fn follow(
     beginning.take();
     for key in std::mem::take(known) {
         read(&mut reading, node, &key, recorder, known).await?;
+        // What happened to it meanwhile nobody told.
+        tell(&key, "");
     }
     let mut told = telling.on_message();
     while let Some(message) = told.next().await {
         if let Some((_, key)) = message.get_channel_name().split_once(':') {
+            let event: String = message.get_payload().unwrap_or_default();
             read(&mut reading, node, key, recorder, known).await?;
+            tell(key, &event);
         }
     }
     Ok(())

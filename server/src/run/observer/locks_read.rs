@@ -14,7 +14,10 @@ use crate::run::board::Board;
 use crate::run::log::Recorder;
 
 /// An expiry is looked at this much later than reckoned, so that it is over by the database's clock too.
-const BEHIND_EXPIRY: Duration = Duration::from_micros(500);
+pub(super) const BEHIND_EXPIRY: Duration = Duration::from_micros(500);
+
+/// An expiry that is reckoned from what is left differs by less than this from one reading to the next.
+const TOLERANCE: Duration = Duration::from_millis(25);
 
 const READ: &str = "\
 select known.name,
@@ -31,16 +34,18 @@ select known.name,
 /// What the store said of one lock.
 pub(super) struct Reading {
     pub(super) lock: LockName,
-    before_us: u64,
-    after_us: u64,
-    state: LockState,
-    token: Option<String>,
-    owner: Option<String>,
-    epoch: Option<i64>,
+    /// Where it stands; with several nodes, the first.
+    pub(super) at: Endpoint,
+    pub(super) before_us: u64,
+    pub(super) after_us: u64,
+    pub(super) state: LockState,
+    pub(super) token: Option<String>,
+    pub(super) owner: Option<String>,
+    pub(super) epoch: Option<i64>,
     /// By the database's clock, in microseconds since the Unix epoch.
-    expires_us: Option<i64>,
-    ttl_us: Option<i64>,
-    expires: Option<Instant>,
+    pub(super) expires_us: Option<i64>,
+    pub(super) ttl_us: Option<i64>,
+    pub(super) expires: Option<Instant>,
 }
 
 /// Read these locks.
@@ -65,6 +70,7 @@ pub(super) async fn read(pool: &PgPool, known: &[LockName]) -> Result<Vec<Readin
             let expires = ttl_us.filter(|_| state == LockState::Held).and_then(|us| u64::try_from(us).ok());
             Ok(Reading {
                 lock: row.try_get("name")?,
+                at: Endpoint::Postgres,
                 before_us,
                 after_us,
                 state,
@@ -88,7 +94,18 @@ impl Reading {
     /// Does the store say something else now?
     pub(super) fn differs(&self, other: &Reading) -> bool {
         (self.state, &self.token, &self.owner, self.epoch) != (other.state, &other.token, &other.owner, other.epoch)
-            || (other.state == LockState::Held && self.expires_us != other.expires_us)
+            || (other.state == LockState::Held && (self.expires_us != other.expires_us || self.moved(other)))
+    }
+
+    /// Does it expire at another time now? Where a store tells only how long is left, that is never exact.
+    fn moved(&self, other: &Reading) -> bool {
+        match (self.expires, other.expires) {
+            (Some(before), Some(now)) if self.expires_us.is_none() => {
+                let (early, late) = (before.min(now), before.max(now));
+                late - early > TOLERANCE
+            }
+            (before, now) => before.is_some() != now.is_some(),
+        }
     }
 
     /// Append it to the log.
@@ -107,6 +124,6 @@ impl Reading {
             epoch: self.epoch.and_then(|epoch| u64::try_from(epoch).ok()),
             ttl_ms: self.ttl_us.filter(|_| self.token.is_some()).map(|us| us.div_euclid(1_000)),
         };
-        recorder.record(self.before_us, Some(self.after_us), Source::Store(Endpoint::Postgres), kind);
+        recorder.record(self.before_us, Some(self.after_us), Source::Store(self.at), kind);
     }
 }
