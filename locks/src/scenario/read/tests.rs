@@ -102,7 +102,7 @@ fn keys_and_values() {
     "#);
     assert_snapshot!(script("gated = [\"renewal\"]", &[FIRE]), @r#"
     bad.toml:4:10: `gated` is "renewal", did you mean `renew`?
-        allowed: `renew`, `release`, `mint`
+        allowed: `renew`, `release`, `mint`, `look`, `ensure`, `begin`, `rollback`
     "#);
     assert_snapshot!(script("cron = true", &[FIRE]), @r#"
     bad.toml:4:1: a gated run has no timers
