@@ -55,6 +55,7 @@ async fn start_shared(rig: &Rig, node: Endpoint) -> Result<(), ActError> {
         return Err(ActError::StoreIs { store: node, what: "runs already" });
     }
     let begun_us = now_us();
+    super::process::stays_away(rig, node).await;
     rig.links.set_upstream(node, upstream);
     rig.stores.has_sessions_again(node, begun_us).await?;
     rig.end_faults(|open| *open == killed(node));

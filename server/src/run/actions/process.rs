@@ -2,8 +2,12 @@
 //! threads stopped, all processes gone, or the store answering and the replicas that reach it having their
 //! sessions again.
 
+use std::time::Duration;
+
 use locks::event::{Fault, ProcessName};
 use locks::ids::Endpoint;
+use locks::strategy::restart_delay_ms;
+use tokio::time::sleep;
 
 use crate::clock::now_us;
 use crate::run::error::ActError;
@@ -19,10 +23,20 @@ pub(super) async fn kill(rig: &Rig, store: Endpoint) -> Result<(), ActError> {
 
 pub(super) async fn start(rig: &Rig, store: Endpoint) -> Result<(), ActError> {
     let asked_us = now_us();
+    stays_away(rig, store).await;
     rig.stores.start(store).await?;
     let killed = Fault::Kill { process: ProcessName::Store(store) };
     rig.end_faults(|open| *open == killed);
     rig.stores.has_sessions_again(store, asked_us).await
+}
+
+/// A Redis node comes back empty. Where the strategy wants it so, it does not take part again until every lease
+/// that it may have forgotten is over.
+pub(super) async fn stays_away(rig: &Rig, store: Endpoint) {
+    if matches!(store, Endpoint::Redis(_)) {
+        let delay_ms = restart_delay_ms(&rig.state().setup);
+        sleep(Duration::from_millis(delay_ms)).await;
+    }
 }
 
 pub(super) async fn pause(rig: &Rig, store: Endpoint) -> Result<(), ActError> {

@@ -90,6 +90,9 @@ impl Reader {
 
     /// Read these locks on the first `nodes` nodes; also when to look again in any case.
     pub(super) async fn read(&mut self, known: &[LockName], nodes: u8, quorum: u8) -> (Vec<Reading>, Option<Instant>) {
+        if known.is_empty() {
+            return (Vec::new(), None);
+        }
         let before_us = clock::now_us();
         let keys: Arc<[String]> = known.iter().map(|lock| self.key_of(lock)).collect();
         let mut asked = JoinSet::new();
@@ -202,31 +205,38 @@ impl Reader {
     }
 }
 
-/// Ask one node for these keys.
+/// Ask one node for these keys, on a new connection if the one that there was is gone.
 async fn ask(arena: &Arena, node: u8, connection: Option<MultiplexedConnection>, keys: &[String]) -> Answer {
     let asked = async {
-        let mut connection = match connection {
-            Some(connection) => connection,
-            None => arena.connect_redis(node).await?,
-        };
-        let mut all = redis::pipe();
-        for key in keys {
-            all.get(key).pttl(key);
+        if let Some(connection) = connection
+            && let Ok(answer) = values(connection, keys).await
+        {
+            return Ok(answer);
         }
-        let began = Instant::now();
-        let flat: Vec<redis::Value> = all.query_async(&mut connection).await?;
-        let values = flat.chunks(2).map(|pair| {
-            let value = pair.first().and_then(|value| redis::from_redis_value_ref::<Option<String>>(value).ok());
-            let pttl_ms = pair.get(1).and_then(|value| redis::from_redis_value_ref::<i64>(value).ok());
-            (value.flatten(), pttl_ms.unwrap_or(-2))
-        });
-        let values = values.collect();
-        Ok::<_, LabError>(Answer::Values(connection, began, values))
+        values(arena.connect_redis(node).await?, keys).await
     };
     match timeout(NODE_LIMIT, asked).await {
         Ok(Ok(answer)) => answer,
-        // The connection is gone or there is none to be had.
-        Ok(Err(_)) => Answer::Down,
+        Ok(Err(error)) => {
+            tracing::debug!(node, %error, "a node does not say how locks stand");
+            Answer::Down
+        }
         Err(_) => Answer::Silent,
     }
+}
+
+async fn values(mut connection: MultiplexedConnection, keys: &[String]) -> Result<Answer, LabError> {
+    let mut all = redis::pipe();
+    for key in keys {
+        all.get(key).pttl(key);
+    }
+    let began = Instant::now();
+    let flat: Vec<redis::Value> = all.query_async(&mut connection).await?;
+    let values = flat.chunks(2).map(|pair| {
+        let value = pair.first().and_then(|value| redis::from_redis_value_ref::<Option<String>>(value).ok());
+        let pttl_ms = pair.get(1).and_then(|value| redis::from_redis_value_ref::<i64>(value).ok());
+        (value.flatten(), pttl_ms.unwrap_or(-2))
+    });
+    let values = values.collect();
+    Ok(Answer::Values(connection, began, values))
 }
