@@ -2,11 +2,18 @@
 
 mod common;
 
+use std::time::Duration;
+
 use chrono::{DateTime, Utc};
-use common::{config, data_dir, lab, processes_of};
+use common::{config, data_dir, lab, processes_of, until};
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
 use serde_json::json;
 use server::control::runs::StoredRun;
 use server::lab::{Lab, LabError};
+
+/// How long a store may take to be there again, on a busy machine.
+const LIMIT: Duration = Duration::from_secs(30);
 
 fn run(id: &str, owner: Option<&str>, ended_ms: i64) -> StoredRun {
     let at = |ms| DateTime::<Utc>::from_timestamp_millis(ms).unwrap();
@@ -95,4 +102,32 @@ async fn a_database_of_somebody_elses_serves_as_well() {
     guest.close().await;
     arena.close().await;
     host.close().await;
+}
+
+/// Nothing of a run depends on it, but everything that is kept does: it is started again.
+#[tokio::test]
+async fn a_control_plane_that_dies_is_started_again_with_all_that_it_kept() {
+    let data = data_dir();
+    let lab = lab(data.path()).await;
+    let control = lab.control().await.unwrap();
+    control.save_run(&run("1", Some("ann"), 0), "{}\n").await.unwrap();
+    let folder = data.path().join("control");
+    let postmaster = || {
+        let all = processes_of(&folder).into_iter();
+        all.filter(|(_, command)| command.contains(" -D ")).map(|(pid, _)| pid).collect::<Vec<_>>()
+    };
+    let first = postmaster();
+    assert_eq!(first.len(), 1);
+    kill(Pid::from_raw(i32::try_from(first[0]).unwrap()), Signal::SIGKILL).unwrap();
+    let another = || postmaster().iter().any(|pid| *pid != first[0]);
+    until("another Postgres runs", LIMIT, another).await;
+    let answers = async {
+        while control.ping().await.is_err() {
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+    };
+    tokio::time::timeout(LIMIT, answers).await.expect("it answers again");
+    assert_eq!(control.list_runs("ann", 10).await.unwrap().len(), 1);
+    lab.close().await;
+    assert_eq!(processes_of(data.path()), []);
 }

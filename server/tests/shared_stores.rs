@@ -6,9 +6,11 @@ use std::collections::BTreeMap;
 
 use common::{config, data_dir, lab};
 use locks::ids::Endpoint;
+use locks::scenario::Scenario;
 use server::arena::Arena;
 use server::lab::{Lab, LabConfig};
 use server::link::Upstream;
+use server::run::runner::{Outcome, run};
 use sqlx::ConnectOptions;
 
 fn addresses(host: &Arena) -> (String, Vec<String>) {
@@ -79,6 +81,41 @@ async fn arenas_have_a_database_each_and_leave_nothing_also_after_a_crash() {
     let next = Lab::open(shared).await.unwrap();
     assert_eq!(names(&host).await, (vec![], vec![], vec![]));
     next.close().await;
+    host.close().await;
+    host_lab.close().await;
+}
+
+#[tokio::test]
+async fn faults_there_are_the_arenas_own_or_not_applicable() {
+    let data = data_dir();
+    let host_lab = lab(data.path()).await;
+    let host = host_lab.arena(&BTreeMap::new()).await.unwrap();
+    let (postgres, redis) = addresses(&host);
+    let guest_data = data_dir();
+    let guest = Lab::open(LabConfig { postgres_url: Some(postgres), redis_urls: redis, ..config(guest_data.path()) })
+        .await
+        .unwrap();
+    let scenario = |steps: &str| {
+        let head =
+            "name = \"shared\"\ntitle = \"On shared stores\"\n[setup]\nstrategy = \"pg-lease\"\nlease_ms = 20000\n";
+        Scenario::parse(&format!("{head}{steps}")).unwrap_or_else(|problems| panic!("{problems:#?}"))
+    };
+    let restart = "[[step]]\nfire = { schedule = \"settle-invoices\", to = \"A\" }\n\
+        [[step]]\nadvance = { replica = \"A\", until = \"effect\" }\n\
+        [[step]]\npostgres = \"restart\"\n\
+        [[step]]\nnode = { kill = \"redis-2\" }\n\
+        [[step]]\nnode = { start = \"redis-2\" }\n\
+        [[step]]\nnode = { clock_shift = \"redis-2\", ms = 5 }\n\
+        [[step]]\nadvance = { replica = \"A\", until = \"done\" }\n\
+        [expect]\noutcomes = { A = [\"executed\"] }\n";
+    let finished = run(&guest, &scenario(restart), None).await;
+    assert_eq!(finished.outcome, Outcome::Held, "{}", server::run::report::text("test", &finished));
+    for step in ["postgres = \"pause\"", "node = { pause = \"redis-1\" }", "failover = \"redis-1\""] {
+        let finished = run(&guest, &scenario(&format!("[[step]]\n{step}\n")), None).await;
+        let is = matches!(&finished.outcome, Outcome::Inconclusive(text) if text.starts_with("not applicable here"));
+        assert!(is, "{step}: {:?}", finished.outcome);
+    }
+    guest.close().await;
     host.close().await;
     host_lab.close().await;
 }

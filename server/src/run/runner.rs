@@ -6,6 +6,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Duration;
 
+use chrono_tz::Tz;
 use locks::action::Action;
 use locks::event::{EndReason, Event, Kind, Whose};
 use locks::ids::Endpoint;
@@ -73,6 +74,9 @@ pub async fn run_unless(
     if told_to_end.is_cancelled() {
         return never_began(scenario, Outcome::Interrupted);
     }
+    if let Some(what) = unknown_zone(scenario) {
+        return never_began(scenario, Outcome::BadScenario(what));
+    }
     let plan = Plan {
         name: scenario.name.clone(),
         title: scenario.title.clone(),
@@ -101,6 +105,16 @@ pub async fn run_unless(
         false => outcome(stopped, &events, checks.iter().any(|check| !check.holds)),
     };
     Finished { scenario: scenario.clone(), outcome, verdict, checks, events }
+}
+
+/// A time zone that there is not: no session could be opened with it.
+fn unknown_zone(scenario: &Scenario) -> Option<String> {
+    scenario.setup.replica.iter().find_map(|(name, own)| {
+        let zone = own.time_zone.as_ref()?;
+        zone.parse::<Tz>()
+            .is_err()
+            .then(|| format!("replica {name}: there is no time zone {zone:?}; name one as `Europe/Berlin`"))
+    })
 }
 
 /// Redis nodes of which a script does something with the replica.

@@ -106,3 +106,66 @@ wait = { event = { kind = "key", key = "lock:x", pttl_ms = -2 }, limit_ms = 5000
     .await;
     assert_held(&finished);
 }
+
+#[tokio::test]
+async fn a_slow_link_is_slow_both_ways_and_jitter_comes_on_top() {
+    let finished = run_text(
+        r#"
+name = "slow"
+title = "A's link is slow"
+[setup]
+strategy = "pg-lease"
+work_ms = 20
+store_timeout_ms = 5000
+[[step]]
+fire = { schedule = "settle-invoices", to = "A" }
+[[step]]
+advance = { replica = "A", until = "send:acquire" }
+[[step]]
+delay = { replica = "A", endpoint = "postgres", ms = 100, jitter_ms = 50 }
+[[step]]
+advance = { replica = "A", until = "done" }
+[expect]
+outcomes = { A = ["executed"] }
+"#,
+    )
+    .await;
+    assert_held(&finished);
+    let took = finished.events.iter().find_map(|event| match &event.kind {
+        Kind::Answered { name, took_us, .. } if name == "acquire" => Some(*took_us),
+        _ => None,
+    });
+    assert!(took.unwrap() >= 200_000, "{took:?}");
+    let kept = finished.events.iter().filter_map(|event| match &event.kind {
+        Kind::LinkPassed { name: Some(name), kept_us, .. } if name == "acquire" => Some(*kept_us),
+        _ => None,
+    });
+    let kept: Vec<u64> = kept.collect();
+    assert!(kept.len() == 2 && kept.iter().all(|us| *us >= 100_000), "{kept:?}");
+    assert_ne!(kept[0] / 1_000, kept[1] / 1_000, "each way draws for itself");
+}
+
+#[tokio::test]
+async fn healed_with_a_reset_a_session_is_a_new_one() {
+    let finished = run_text(
+        r#"
+name = "reset"
+title = "A's link is cut, and its connections are gone"
+[setup]
+strategy = "pg-lease"
+work_ms = 20
+[[step]]
+cut = { replica = "A", endpoint = "postgres" }
+[[step]]
+heal = { replica = "A", endpoint = "postgres", drop = true }
+[[step]]
+wait = { event = { kind = "session_closed", replica = "A" } }
+[[step]]
+fire = { schedule = "settle-invoices", to = "A" }
+[[step]]
+wait = { event = { kind = "gate_reached", replica = "A" } }
+"#,
+    )
+    .await;
+    assert_held(&finished);
+}

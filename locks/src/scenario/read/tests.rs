@@ -358,7 +358,7 @@ fn actions_on_stores_name_what_they_do_to_which() {
     bad.toml:8:12: `postgres` is "reboot"
         allowed: `restart`, `kill`, `start`, `pause`, `resume`
     "#);
-    assert_snapshot!(steps(&["postgres = \"kill\"", "postgres = \"pause\""]), @"bad.toml:10:12: postgres is killed");
+    assert_snapshot!(steps(&["postgres = \"kill\"", "postgres = \"pause\""]), @"bad.toml:10:1: postgres is killed");
     assert_snapshot!(steps(&["cut = { replica = \"A\", endpoint = \"redis-1/replica\" }"]), @r#"
     bad.toml:8:19: a replication link is no replica's
         allowed: `{ endpoint = "redis-1/replica" }` alone
