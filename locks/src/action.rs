@@ -159,6 +159,13 @@ pub enum Wait {
         /// Limit, in milliseconds.
         limit_ms: u64,
     },
+    /// Until a replica waits for somebody else's lock inside Postgres, as Postgres itself says.
+    Blocked {
+        /// The replica.
+        replica: String,
+        /// Limit, in milliseconds.
+        limit_ms: u64,
+    },
     /// Until an event stands in the log; true if it already does.
     Event {
         /// Which.

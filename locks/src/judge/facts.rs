@@ -55,7 +55,7 @@ pub(super) struct Grant {
     pub epoch: Option<u64>,
 }
 
-/// A renewal or a release.
+/// A renewal, a release or a completion.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(super) struct Command {
     pub name: String,
@@ -99,9 +99,9 @@ pub(super) struct Attempt {
 }
 
 impl Attempt {
-    /// When the store last executed a release of it that took effect.
+    /// When the store last executed a release (or completion) of it that took effect.
     pub fn released(&self) -> Option<Stamp> {
-        let took = self.commands.values().filter(|command| command.took && command.name == "release");
+        let took = self.commands.values().filter(|command| command.took && command.name != "renew");
         took.filter_map(Command::executed).max_by_key(|stamp| stamp.at_us)
     }
 }
@@ -230,7 +230,11 @@ impl Facts {
                     known.sent = Some(stamp);
                 }
             }
-            Kind::Answered { attempt: Some(attempt), name, reply, .. } if name == "acquire" => {
+            // What was not answered is looked up: then the store says it after all.
+            Kind::Answered { attempt: Some(attempt), name, reply: Reply::Rows { .. }, .. } if name == "look" => {
+                self.attempt_mut(attempt, stamp).guessed = false;
+            }
+            Kind::Answered { attempt: Some(attempt), name, reply, .. } if name == "acquire" || name == "rescue" => {
                 self.attempt_mut(attempt, stamp).guessed = *reply == Reply::Unknown;
             }
             Kind::Answered { attempt: Some(attempt), command, name, reply, .. } => {
@@ -263,9 +267,9 @@ impl Facts {
         attempt
     }
 
-    /// A command that may touch somebody else's grant: a renewal or a release.
+    /// A command that may touch somebody else's grant: a renewal, a release or a completion.
     fn command_mut(&mut self, id: &AttemptId, command: CommandId, name: &str, stamp: Stamp) -> Option<&mut Command> {
-        if name != "renew" && name != "release" {
+        if !["renew", "release", "complete"].contains(&name) {
             return None;
         }
         let command = self.attempt_mut(id, stamp).commands.entry(command).or_default();

@@ -172,6 +172,8 @@ fn action() -> impl Strategy<Value = Action> {
         ms().prop_map(Wait::Ms),
         (subsequence(vec![LockState::Free, LockState::Held, LockState::Expired], 1..=3), ms())
             .prop_map(|(states, limit_ms)| Wait::Lock { states, limit_ms }),
+        (select(NAMES.to_vec()), ms())
+            .prop_map(|(name, limit_ms)| Wait::Blocked { replica: name.to_owned(), limit_ms }),
         (pattern(), ms()).prop_map(|(event, limit_ms)| Wait::Event { event, limit_ms }),
     ];
     let assert = prop_oneof![

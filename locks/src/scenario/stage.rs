@@ -93,6 +93,7 @@ impl Stage {
             Action::Advance(advance) => self.advance(advance),
             Action::Wait(Wait::Ms(_)) => {}
             Action::Wait(Wait::Lock { .. }) => self.lock_is_known(),
+            Action::Wait(Wait::Blocked { replica, .. }) => self.was_on_stage(replica),
             Action::Wait(Wait::Event { event, .. }) => {
                 if let Some(name) = &event.replica {
                     self.was_on_stage(name);

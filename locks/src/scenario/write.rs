@@ -80,6 +80,10 @@ impl Action {
                 lines.add("lock", one_or_list(&states.iter().copied().map(state).collect::<Vec<_>>()));
                 lines.limit(*limit_ms);
             }
+            Action::Wait(Wait::Blocked { replica, limit_ms }) => {
+                lines.add("blocked", quoted(replica));
+                lines.limit(*limit_ms);
+            }
             Action::Wait(Wait::Event { event, limit_ms }) => {
                 lines.add("event", pattern(event).inline());
                 lines.limit(*limit_ms);

@@ -58,6 +58,10 @@ pub enum LockAt {
     Nowhere,
     /// A row of table `locks`, by the lock's name.
     LocksRow,
+    /// A row of table `slot_claims`, by the lock's name.
+    SlotRow,
+    /// The lock that an open transaction has on a row of table `row_locks`, by the lock's name.
+    RowLock,
     /// A Redis key, by [`Param::KEY`](crate::event::Param::KEY) and the lock's name, on the nodes 1 to
     /// `nodes`. It is held where one token stands on `quorum` of them.
     Keys {
@@ -143,14 +147,17 @@ pub mod epochs;
 pub mod keys;
 mod lease;
 pub mod none;
+pub mod pg_claim;
 pub mod pg_lease;
+pub mod pg_row_lock;
 pub mod redis_set_nx;
 pub mod redlock;
 #[cfg(feature = "strategies")]
 mod section;
 
 /// All strategies, in the order in which pages list them.
-pub const ALL: &[&Info] = &[&none::INFO, &pg_lease::INFO, &redis_set_nx::INFO, &redlock::INFO];
+pub const ALL: &[&Info] =
+    &[&none::INFO, &pg_lease::INFO, &pg_claim::INFO, &pg_row_lock::INFO, &redis_set_nx::INFO, &redlock::INFO];
 
 /// What is known of a strategy, by its name.
 pub fn info(name: &str) -> Option<&'static Info> {
@@ -208,6 +215,8 @@ pub fn dispatch<V: Visitor>(name: &StrategyName, visitor: V) -> Result<V::Out, U
     Ok(match info.name {
         none::NAME => visitor.visit::<none::NoLock>(mutant),
         pg_lease::NAME => visitor.visit::<pg_lease::PgLease>(mutant),
+        pg_claim::NAME => visitor.visit::<pg_claim::PgClaim>(mutant),
+        pg_row_lock::NAME => visitor.visit::<pg_row_lock::PgRowLock>(mutant),
         redis_set_nx::NAME => visitor.visit::<redis_set_nx::RedisSetNx>(mutant),
         redlock::NAME => visitor.visit::<redlock::Redlock>(mutant),
         other => return Err(Unknown::Strategy { name: other.to_owned() }),

@@ -6,7 +6,7 @@
 //! is not looked at while the effect waits at its gate (no code closes that window), and counts again once
 //! the effect was sent.
 
-use super::{EffectAnswer, Input, Output, WorkEnd};
+use super::{EffectAnswer, Input, Output, Session, WorkEnd};
 use crate::ids::{At, AttemptId, Endpoint, Token};
 use crate::machine::Outcome;
 
@@ -19,6 +19,8 @@ pub(super) const CANCELLED: End = (Outcome::Failed, "cancelled");
 pub(super) const GRANT_OVER: End = (Outcome::Lost, "grant over");
 /// The store said that the grant is somebody else's, or nobody's.
 pub(super) const GRANT_LOST: End = (Outcome::Lost, "the store says: not yours");
+/// The connection is lost, and the lock that lived in it.
+pub(super) const SESSION_LOST: End = (Outcome::Lost, "session lost, and the lock with it");
 
 /// What an effect's answer makes of its attempt.
 pub(super) fn end_of(answer: &EffectAnswer) -> End {
@@ -49,6 +51,8 @@ enum Place {
     Working,
     /// The handler was told to stop.
     Stopping,
+    /// The work is done; what the strategy writes before the effect is not.
+    Keying,
     /// At the last check or at gate `effect`.
     Effecting,
     /// The effect is under way.
@@ -65,6 +69,14 @@ pub(super) struct Section {
     attempt: AttemptId,
     place: Place,
     epoch: Option<u64>,
+    /// The handler does not stop when it is told to.
+    stubborn: bool,
+    /// The strategy writes something before the effect, and says when it is done.
+    keyed: bool,
+    /// The effect goes into the transaction that is open there.
+    within: Option<Session>,
+    /// The effect was sent.
+    sent: bool,
     /// When it ends by itself; `None`: no expiry, or nobody who heeds it.
     deadline: Option<At>,
     /// It is to end, and so.
@@ -79,7 +91,28 @@ impl Section {
         let Grant { token, epoch, not_after, nodes } = grant;
         out.push(Output::Enter { attempt: attempt.clone(), token, epoch, not_after, nodes });
         let deadline = not_after.filter(|_| !stubborn);
-        Section { attempt, place: Place::Entering, epoch, deadline, told: None, end: None }
+        Section {
+            attempt,
+            place: Place::Entering,
+            epoch,
+            stubborn,
+            keyed: false,
+            within: None,
+            sent: false,
+            deadline,
+            told: None,
+            end: None,
+        }
+    }
+
+    /// The same, but the effect waits for [`Section::go`] once the work is done.
+    pub fn keyed(self) -> Section {
+        Section { keyed: true, ..self }
+    }
+
+    /// The same, but the effect goes into the transaction that is open on that session.
+    pub fn within(self, session: Option<Session>) -> Section {
+        Section { within: session, ..self }
     }
 
     /// The state's name, as transition tables have it.
@@ -88,6 +121,7 @@ impl Section {
             Place::Entering => "entering",
             Place::Working => "working",
             Place::Stopping => "stopping",
+            Place::Keying => "keying",
             Place::Effecting => "effecting",
             Place::Sent => "effect sent",
             Place::Leaving | Place::Outside => "leaving",
@@ -104,9 +138,34 @@ impl Section {
         self.told.is_none() && matches!(self.place, Place::Working | Place::Effecting | Place::Sent)
     }
 
+    /// Does the effect wait for [`Section::go`]?
+    pub fn is_keying(&self) -> bool {
+        self.place == Place::Keying
+    }
+
+    /// Was the effect sent?
+    pub fn has_sent(&self) -> bool {
+        self.sent
+    }
+
     /// When its deadline is to be looked at.
     pub fn next_timer(&self) -> Option<At> {
-        self.deadline.filter(|_| self.told.is_none() && matches!(self.place, Place::Working | Place::Sent))
+        let looked_at = matches!(self.place, Place::Working | Place::Keying | Place::Sent);
+        self.deadline.filter(|_| self.told.is_none() && looked_at)
+    }
+
+    /// What was to be written before the effect is written.
+    pub fn go<O>(&mut self, out: &mut Vec<Output<O>>) {
+        if self.place == Place::Keying {
+            self.effect(out);
+        }
+    }
+
+    /// What was to be written before the effect cannot be: not even a stubborn handler's effect is sent.
+    pub fn refuse<O>(&mut self, end: End, out: &mut Vec<Output<O>>) {
+        if self.place == Place::Keying {
+            self.leave(Some(end), true, out);
+        }
     }
 
     /// The grant is trusted until then.
@@ -124,20 +183,29 @@ impl Section {
         }
     }
 
+    /// The lock's session is lost: the handler hears of it, if it heeds anything.
+    pub fn session_lost<O>(&mut self, out: &mut Vec<Output<O>>) {
+        if !self.stubborn {
+            self.tell(SESSION_LOST, out);
+        }
+    }
+
     /// Go on with an input of this attempt.
     pub fn on<O>(&mut self, now: At, input: &Input, out: &mut Vec<Output<O>>) {
         match (self.place, input) {
             (Place::Entering, Input::Entered { .. }) if self.told.is_some() => self.stop(out),
             (Place::Entering, Input::Entered { .. }) => self.place = Place::Working,
             (Place::Entering, Input::EnterRefused { .. }) => {
-                let why = if self.told.is_some() { "cancelled" } else { "grant over before entering" };
+                let why = self.told.map_or("grant over before entering", |(_, why)| why);
                 self.end = Some((Outcome::Skipped, why));
                 self.place = Place::Outside;
             }
             (Place::Working, Input::WorkEnded { how: WorkEnd::Done, .. }) => {
-                self.place = Place::Effecting;
-                let (attempt, epoch, not_after) = (self.attempt.clone(), self.epoch, self.deadline);
-                out.push(Output::Effect { attempt, epoch, not_after, within: None });
+                if self.keyed {
+                    self.place = Place::Keying;
+                } else {
+                    self.effect(out);
+                }
             }
             (Place::Working | Place::Stopping, Input::WorkEnded { how, .. }) => {
                 let end = match (how, self.told) {
@@ -149,6 +217,7 @@ impl Section {
             }
             (Place::Effecting, Input::EffectSent { .. }) => {
                 self.place = Place::Sent;
+                self.sent = true;
                 if self.told.is_some() {
                     self.leave(None, true, out);
                 }
@@ -173,9 +242,16 @@ impl Section {
         self.told.get_or_insert(end);
         match self.place {
             Place::Working => self.stop(out),
+            Place::Keying => self.leave(self.told, true, out),
             Place::Sent => self.leave(None, true, out),
             _ => {}
         }
+    }
+
+    fn effect<O>(&mut self, out: &mut Vec<Output<O>>) {
+        self.place = Place::Effecting;
+        let (attempt, epoch, not_after) = (self.attempt.clone(), self.epoch, self.deadline);
+        out.push(Output::Effect { attempt, epoch, not_after, within: self.within });
     }
 
     fn stop<O>(&mut self, out: &mut Vec<Output<O>>) {

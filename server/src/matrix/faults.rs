@@ -25,7 +25,7 @@ impl Place {
             LockAt::Nowhere => Place::Nowhere,
             LockAt::Keys { nodes: 1, .. } => Place::OneNode,
             LockAt::Keys { .. } => Place::Quorum,
-            LockAt::LocksRow => Place::Postgres,
+            LockAt::LocksRow | LockAt::SlotRow | LockAt::RowLock => Place::Postgres,
         }
     }
 

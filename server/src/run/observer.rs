@@ -6,6 +6,7 @@
 mod keys;
 mod keys_read;
 mod locks_read;
+mod row_locks;
 mod rows;
 mod statements;
 
@@ -24,7 +25,7 @@ use tokio::task::JoinHandle;
 use tokio::time::{Instant, sleep, sleep_until, timeout};
 
 use self::keys_read::{Expired, Reader};
-use self::locks_read::{Reading, read};
+use self::locks_read::{CLAIMS, LOCKS, Reading, read};
 use super::board::Board;
 use super::error::ActError;
 use super::log::Recorder;
@@ -150,6 +151,19 @@ impl Observer {
         Ok(())
     }
 
+    /// Does any session of that replica wait for a lock inside Postgres?
+    pub async fn waits_for_a_lock(&self, replica: &str) -> Result<bool, ActError> {
+        let sql = "select exists (select from pg_stat_activity \
+                   where wait_event_type = 'Lock' and split_part(application_name, '/', 1) ~ $1)";
+        // A replica's name and incarnation.
+        let pattern = format!("^{replica}[.][0-9]+$");
+        let ask = sqlx::query_scalar(sql).bind(pattern).fetch_one(&self.pool);
+        match timeout(READ_LIMIT, ask).await {
+            Ok(waits) => waits.map_err(ActError::lab),
+            Err(_) => Err(ActError::Missed(format!("Postgres did not say who waits within {READ_LIMIT:?}"))),
+        }
+    }
+
     /// The first value of the first row of a statement that only reads; null if there is no row.
     pub async fn sql(&self, statement: &str) -> Result<Value, ActError> {
         let whole = format!(
@@ -252,7 +266,9 @@ async fn read_on(
         let read = async {
             match lock_at {
                 LockAt::Keys { nodes: most, quorum } => Ok(nodes.read(&known, most, quorum).await),
-                LockAt::Nowhere | LockAt::LocksRow => Ok((read(&pool, &known).await?, None)),
+                LockAt::Nowhere | LockAt::LocksRow => Ok((read(&pool, LOCKS, &known).await?, None)),
+                LockAt::SlotRow => Ok((read(&pool, CLAIMS, &known).await?, None)),
+                LockAt::RowLock => row_locks::read(&pool, &known, &board).await,
             }
         };
         match timeout(READ_LIMIT, read).await {

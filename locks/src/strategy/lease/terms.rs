@@ -164,7 +164,7 @@ impl Rules {
 
     /// How long to wait before try number `tries`; `doubling` waits longer each time. Scaled to the
     /// lease, so that retries fit into a short one, and jittered, so that replicas do not come in step.
-    pub(super) fn pause_ms(&self, tries: u16, jitter: Option<u16>, doubling: bool) -> u64 {
+    pub(in crate::strategy) fn pause_ms(&self, tries: u16, jitter: Option<u16>, doubling: bool) -> u64 {
         let base = (self.lease_ms / 4).clamp(1, 50);
         let grown = if doubling { base << tries.min(5) } else { base };
         grown + jitter.map_or(0, |jitter| u64::from(jitter.rotate_left(u32::from(tries))) % base)

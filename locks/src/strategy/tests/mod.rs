@@ -2,6 +2,8 @@
 
 mod lease_rules;
 mod mutants;
+mod pg_claim;
+mod pg_row_lock;
 mod redis_set_nx;
 mod redlock;
 mod tables;

@@ -3,9 +3,12 @@
 
 use super::*;
 use crate::guard::Guard;
+use crate::ids::SinkName;
 use crate::setup::Handler;
 use crate::strategy::none::NoLock;
+use crate::strategy::pg_claim::PgClaim;
 use crate::strategy::pg_lease::PgLease;
+use crate::strategy::pg_row_lock::PgRowLock;
 use crate::strategy::redis_set_nx::RedisSetNx;
 use crate::strategy::redlock::Redlock;
 
@@ -65,8 +68,9 @@ fn one_attempt<S: Strategy>(w: &mut Walk<S>, dice: &mut Dice) {
             assert!(owed.is_empty(), "finished while the driver still owes {owed:?}");
             return;
         }
-        out = match dice.roll(10) {
+        out = match dice.roll(12) {
             0 => w.cancel(),
+            11 => w.feed(Input::SessionLost { session: Session("lock") }),
             1 | 2 => {
                 w.now = w.now.plus(dice.pick(&[1, 10, 100, 1000, 4000]));
                 Vec::new()
@@ -88,6 +92,28 @@ fn one_attempt<S: Strategy>(w: &mut Walk<S>, dice: &mut Dice) {
     panic!("no end in {:?}, owed {owed:?}", w.strategy);
 }
 
+/// What a look at a slot's row may show, in sets of four.
+fn looks<O: Op>(sent: &[(CommandId, At, O)]) -> Vec<[Reply; 4]> {
+    let token = sent.iter().rev().find_map(|(_, _, op)| {
+        let wire = op.wire();
+        (wire.name == "acquire").then(|| wire.params[1].clone())
+    });
+    let look = |state: &str, picked_by: Option<Param>, dead: bool| {
+        let row =
+            vec![Param::Text(state.to_owned()), Param::Int(1), picked_by.unwrap_or(Param::Null), Param::Bool(dead)];
+        Reply::Rows { affected: 1, row }
+    };
+    vec![
+        [look("due", None, false), look("due", None, false), look("done", None, false), rows(0)],
+        [look("claimed", None, true), look("claimed", None, true), look("sending", None, true), Reply::Busy],
+        [look("claimed", None, false), look("claimed", token.clone(), false), look("sending", token, false), rows(0)],
+    ]
+}
+
+fn rescued(state: &str) -> Reply {
+    Reply::Rows { affected: 1, row: vec![Param::Int(1), Param::Text(state.to_owned())] }
+}
+
 fn answer<S: Strategy>(w: &mut Walk<S>, what: Owed, owed: &mut Vec<Owed>, dice: &mut Dice) -> Vec<Output<S::Op>> {
     let attempt = attempt(w.attempts);
     let now = w.now;
@@ -95,7 +121,12 @@ fn answer<S: Strategy>(w: &mut Walk<S>, what: Owed, owed: &mut Vec<Owed>, dice: 
     match what {
         Owed::Command(command, sent, _, language) => {
             let refused = Reply::Refused { code: "57014".to_owned(), message: String::new() };
+            let name = w.sent.iter().find(|(sent, ..)| *sent == command).map_or("", |(_, _, op)| op.wire().name);
             let of_store = match language {
+                Language::Sql if name == "look" => dice.pick(&looks(&w.sent)),
+                Language::Sql if name == "rescue" => {
+                    [rescued("claimed"), rescued("claimed"), rescued("doubtful"), rows(0)]
+                }
                 Language::Sql => [granted(1), granted(2), rows(0), Reply::Busy],
                 _ => [ok(), count(1), count(0), Reply::Redis(Param::Null)],
             };
@@ -141,7 +172,8 @@ fn walk_everywhere<S: Strategy>() {
             let handler = if round % 3 == 0 { Handler::Stubborn } else { Handler::Cooperative };
             let acquire_timeout_ms = if round % 4 < 2 { 500 } else { 0 };
             let guard = if round % 5 < 3 { vec![Guard::CurrentEpoch] } else { Vec::new() };
-            let setup = Setup { handler, renew: round % 2 == 0, acquire_timeout_ms, guard, ..setup() };
+            let sink = if round % 7 < 4 { SinkName::Bank } else { SinkName::Ledger };
+            let setup = Setup { handler, renew: round % 2 == 0, acquire_timeout_ms, guard, sink, ..setup() };
             let mut w = Walk::<S>::new(&setup, *mutant);
             for _ in 0..10 {
                 one_attempt(&mut w, &mut dice);
@@ -158,6 +190,16 @@ fn walk_everywhere<S: Strategy>() {
 #[test]
 fn none_moves_as_its_table_says() {
     walk_everywhere::<NoLock>();
+}
+
+#[test]
+fn pg_claim_moves_as_its_table_says() {
+    walk_everywhere::<PgClaim>();
+}
+
+#[test]
+fn pg_row_lock_moves_as_its_table_says() {
+    walk_everywhere::<PgRowLock>();
 }
 
 #[test]
@@ -180,7 +222,7 @@ fn names_find_strategies_and_mutants_and_say_what_there_is() {
     assert!(find(&"pg-lease/host-token".into()).is_ok());
     assert_eq!(
         find(&"pg-lock".into()).unwrap_err().to_string(),
-        "no strategy is called \"pg-lock\"; there are none, pg-lease, redis-set-nx, redlock"
+        "no strategy is called \"pg-lock\"; there are none, pg-lease, pg-claim, pg-row-lock, redis-set-nx, redlock"
     );
     assert_eq!(
         find(&"pg-lease/plain".into()).unwrap_err().to_string(),

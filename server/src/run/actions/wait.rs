@@ -18,6 +18,7 @@ pub(super) async fn run(rig: &Rig, wait: &Wait) -> Result<(), ActError> {
             Ok(())
         }
         Wait::Lock { states, limit_ms } => lock(rig, states, *limit_ms).await,
+        Wait::Blocked { replica, limit_ms } => blocked(rig, replica, *limit_ms).await,
         Wait::Event { event, limit_ms } => logged(rig, event, *limit_ms).await,
     }
 }
@@ -49,6 +50,22 @@ async fn lock(rig: &Rig, states: &[LockState], limit_ms: u64) -> Result<(), ActE
         let (wanted, is) = (wanted.join(" or "), is.name());
         ActError::Missed(format!("lock {lock} was not {wanted} within {limit_ms} ms; it is {is}"))
     })
+}
+
+/// How soon Postgres is asked again whether somebody waits: nothing tells of it.
+const AGAIN: Duration = Duration::from_millis(10);
+
+async fn blocked(rig: &Rig, replica: &str, limit_ms: u64) -> Result<(), ActError> {
+    let deadline = Instant::now() + Duration::from_millis(limit_ms);
+    while !rig.observer.waits_for_a_lock(replica).await? {
+        if Instant::now() >= deadline {
+            return Err(ActError::Missed(format!(
+                "{replica} did not wait for a lock in Postgres within {limit_ms} ms"
+            )));
+        }
+        sleep(AGAIN).await;
+    }
+    Ok(())
 }
 
 async fn logged(rig: &Rig, pattern: &EventPattern, limit_ms: u64) -> Result<(), ActError> {

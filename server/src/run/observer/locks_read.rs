@@ -1,5 +1,5 @@
-//! Reading known locks: each one's row, its epoch and the database's clock in one statement, so that the
-//! state is the database's own judgement and not ours.
+//! Reading known locks that stand as rows with a token and an end: each one's row, its epoch and the
+//! database's clock in one statement, so that the state is the database's own judgement and not ours.
 
 use std::time::Duration;
 
@@ -19,7 +19,8 @@ pub(super) const BEHIND_EXPIRY: Duration = Duration::from_micros(500);
 /// An expiry that is reckoned from what is left differs by less than this from one reading to the next.
 const TOLERANCE: Duration = Duration::from_millis(25);
 
-const READ: &str = "\
+/// Rows of `locks`.
+pub(super) const LOCKS: &str = "\
 select known.name,
        held.token,
        held.owner,
@@ -29,6 +30,20 @@ select known.name,
   from unnest($1::text[]) as known(name)
  cross join (select clock_timestamp() as at offset 0) as now
   left join locks as held on held.name = known.name
+  left join lock_epochs as published on published.name = known.name";
+
+/// Rows of `slot_claims`: held by a claim that is alive, and over with its last heartbeat.
+pub(super) const CLAIMS: &str = "\
+select known.name,
+       held.picked_by as token,
+       held.owner,
+       published.epoch,
+       (extract(epoch from held.dead_at) * 1000000)::bigint as expires_us,
+       floor(extract(epoch from held.dead_at - now.at) * 1000000)::bigint as ttl_us
+  from unnest($1::text[]) as known(name)
+ cross join (select clock_timestamp() as at offset 0) as now
+  left join (select *, heartbeat_at + lease_ms * interval '1 millisecond' as dead_at
+               from slot_claims where state in ('claimed', 'sending')) as held on held.slot = known.name
   left join lock_epochs as published on published.name = known.name";
 
 /// What the store said of one lock.
@@ -48,15 +63,19 @@ pub(super) struct Reading {
     pub(super) expires: Option<Instant>,
 }
 
-/// Read these locks.
-pub(super) async fn read(pool: &PgPool, known: &[LockName]) -> Result<Vec<Reading>, sqlx::Error> {
+/// Read these locks by one of the statements above.
+pub(super) async fn read(
+    pool: &PgPool,
+    statement: &'static str,
+    known: &[LockName],
+) -> Result<Vec<Reading>, sqlx::Error> {
     if known.is_empty() {
         return Ok(Vec::new());
     }
     let mut connection = pool.acquire().await?;
     let before_us = clock::now_us();
     let began = Instant::now();
-    let rows = sqlx::query(READ).bind(known).fetch_all(&mut *connection).await?;
+    let rows = sqlx::query(statement).bind(known).fetch_all(&mut *connection).await?;
     let after_us = clock::now_us();
     rows.into_iter()
         .map(|row| {
