@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::action::Direction;
 use crate::event::{EffectAnswer, Event, Fault, Kind, Param, ProcessName, ProcessState, Reply, Source};
-use crate::ids::{AttemptId, CommandId, LockName, SinkName, Slot};
+use crate::ids::{AttemptId, CommandId, Endpoint, LockName, SinkName, Slot};
 use crate::machine::Outcome;
 
 /// An event's number and its time: a point, or the interval that is all its source knows. There are
@@ -53,12 +53,18 @@ impl Stamp {
 pub(super) struct Grant {
     pub stamp: Stamp,
     pub epoch: Option<u64>,
+    /// The stores that granted it, where there are several.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub nodes: Vec<Endpoint>,
 }
 
 /// A renewal, a release or a completion.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(super) struct Command {
     pub name: String,
+    /// Which node it went to, if to one of several.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub to: Option<Endpoint>,
     pub sent: Option<Stamp>,
     /// The link passed it on to the store.
     pub passed: Option<Stamp>,
@@ -205,10 +211,11 @@ impl Facts {
                 let attempt = self.attempt_mut(attempt, stamp);
                 attempt.at_gates = attempt.at_gates.saturating_sub(1);
             }
-            Kind::Granted { attempt, lock, epoch, trusted_until_us, .. } => {
+            Kind::Granted { attempt, lock, epoch, trusted_until_us, nodes, .. } => {
+                let nodes = if nodes.len() > 1 { nodes.clone() } else { Vec::new() };
                 let attempt = self.attempt_mut(attempt, stamp);
                 attempt.lock = Some(lock.clone());
-                attempt.granted = Some(Grant { stamp, epoch: *epoch });
+                attempt.granted = Some(Grant { stamp, epoch: *epoch, nodes });
                 attempt.trusted_until_us = *trusted_until_us;
             }
             Kind::Extended { attempt, trusted_until_us } => {
@@ -228,6 +235,7 @@ impl Facts {
             Kind::Sent { attempt: Some(attempt), command, .. } => {
                 if let Some(known) = self.command_mut(attempt, command.command, &command.name, stamp) {
                     known.sent = Some(stamp);
+                    known.to = Some(command.to).filter(|to| matches!(to, Endpoint::Redis(_)));
                 }
             }
             // What was not answered is looked up: then the store says it after all.

@@ -24,6 +24,10 @@ fn judge(id: &AttemptId, lock: &str, command: &Command, executed: Stamp, grants:
     if *holder == id || has_ended(held, executed.at_us) {
         return None;
     }
+    // With a quorum each has its own keys: what one node did for one is no matter to a grant of the others.
+    if !grant.nodes.is_empty() && command.to.is_some_and(|to| !grant.nodes.contains(&to)) {
+        return None;
+    }
     let certain = grant.stamp.is_before(&executed) && !has_ended(held, executed.until_us);
     let (foreign, holder) = names(id, holder);
     let text = format!("{foreign}'s {} took effect on {holder}'s grant of {lock}", command.name);

@@ -91,7 +91,9 @@ struct Granted<'a> {
 impl<'a> View<'a> {
     fn new(facts: &'a Facts, from_us: u64) -> View<'a> {
         let mut grants: BTreeMap<&str, Vec<Granted>> = BTreeMap::new();
-        for (id, attempt) in facts.attempts.iter().filter(|(_, attempt)| !attempt.guessed) {
+        // Of several stores a quorum granted, whatever others left unanswered.
+        let by_quorum = |attempt: &Attempt| attempt.granted.as_ref().is_some_and(|grant| !grant.nodes.is_empty());
+        for (id, attempt) in facts.attempts.iter().filter(|(_, attempt)| !attempt.guessed || by_quorum(attempt)) {
             if let (Some(lock), Some(grant)) = (&attempt.lock, &attempt.granted) {
                 let granted = Granted { id, attempt, grant, highest_epoch: grant.epoch };
                 grants.entry(lock).or_default().push(granted);

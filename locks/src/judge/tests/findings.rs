@@ -76,6 +76,21 @@ fn what_the_store_refused_or_what_was_ones_own_is_not_foreign() {
     assert_eq!(log.verdict().foreign_releases, []);
 }
 
+/// A got node 1, B the four others; A gives node 1 back.
+#[test]
+fn what_a_node_outside_the_quorum_did_is_not_foreign() {
+    for (nodes, foreign) in [(2..=5, 0), (1..=5, 1)] {
+        let mut log = Log::default();
+        log.granted(10, "A.1.1", Some(1), Some(100));
+        let (attempt, lock, token) = (id("B.1.1"), "s".to_owned(), Token("B".to_owned()));
+        let nodes = nodes.map(Endpoint::Redis).collect();
+        let kind = Kind::Granted { attempt, lock, token, epoch: None, trusted_until_us: Some(400_000), nodes };
+        log.add(200, by("B.1.1"), kind);
+        log.command_to(Endpoint::Redis(1), "release", "A.1.1", [220, 222], Some(221), 1);
+        assert_eq!(log.verdict().foreign_releases.len(), foreign);
+    }
+}
+
 #[test]
 fn the_links_stamp_counts_and_not_the_senders() {
     // A's release is sent before B's grant, held on the link, and passed on after it.

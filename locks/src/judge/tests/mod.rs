@@ -97,12 +97,24 @@ impl Log {
 
     /// Sent, passed on by the link (unless `None`), answered: `affected` rows.
     fn command(&mut self, name: &str, attempt: &str, ms: [u64; 2], passed: Option<u64>, affected: u64) -> &mut Self {
+        self.command_to(Endpoint::Postgres, name, attempt, ms, passed, affected)
+    }
+
+    fn command_to(
+        &mut self,
+        to: Endpoint,
+        name: &str,
+        attempt: &str,
+        ms: [u64; 2],
+        passed: Option<u64>,
+        affected: u64,
+    ) -> &mut Self {
         let (attempt_id, lock, name) = (id(attempt), "s".to_owned(), name.to_owned());
         let command = CommandId(self.events.len() as u32);
         let sent = StoreCommand {
             command,
             name: name.clone(),
-            to: Endpoint::Postgres,
+            to,
             session: "s/lock".to_owned(),
             text: String::new(),
             params: vec![Param::Null],
@@ -122,7 +134,7 @@ impl Log {
                 direction: Direction::Request,
                 kept_us: 0,
             };
-            self.add(passed, Source::Link { replica: attempt_id.replica.clone(), endpoint: Endpoint::Postgres }, kind);
+            self.add(passed, Source::Link { replica: attempt_id.replica.clone(), endpoint: to }, kind);
         }
         let reply = Reply::Rows { affected, row: Vec::new() };
         let kind = Kind::Answered { attempt: Some(attempt_id), lock, command, name, reply, took_us: 1 };

@@ -4,7 +4,7 @@ use super::ballot::Ballot;
 use super::job::{Call, Job, Stage};
 use super::machine::{Machine, Out};
 use super::terms::{Lease, Took, took};
-use crate::ids::At;
+use crate::ids::{At, CommandId};
 use crate::strategy::{Input, Output};
 
 impl<L: Lease> Machine<L> {
@@ -77,7 +77,7 @@ impl<L: Lease> Machine<L> {
 /// Note a store's answer. A connection on which one may still arrive is never used again.
 pub(super) fn note<L: Lease>(
     ballot: &mut Ballot<Took>,
-    (command, store): (crate::ids::CommandId, usize),
+    (command, store): (CommandId, usize),
     sent: At,
     took: Took,
     out: &mut Out<L::Op>,

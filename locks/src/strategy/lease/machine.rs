@@ -264,9 +264,7 @@ impl<L: Lease> Machine<L> {
         }
         match self.lease.confirm(&job.hold, self.rules.lease_ms) {
             Some(op) => {
-                let (to, session) = L::STORES[0];
-                let timeout_ms = self.rules.timeout_ms;
-                let command = self.send(job, op, to, session, timeout_ms, false, out);
+                let command = self.send(job, op, L::STORES[0], self.rules.timeout_ms, false, out);
                 job.stage = Stage::Confirming(command, granted);
             }
             None => self.publish(job, granted, out),
@@ -349,7 +347,7 @@ impl<L: Lease> Machine<L> {
     }
 
     fn ask_epochs(&mut self, job: &Job, op: L::Op, retry: bool, out: &mut Out<L::Op>) -> CommandId {
-        self.send(job, op, Endpoint::Postgres, EPOCHS, self.rules.epoch_timeout_ms, retry, out)
+        self.send(job, op, (Endpoint::Postgres, EPOCHS), self.rules.epoch_timeout_ms, retry, out)
     }
 
     /// Ask these stores the same at once.
@@ -363,20 +361,17 @@ impl<L: Lease> Machine<L> {
     ) -> Vec<(CommandId, usize)> {
         let mut calls = Vec::new();
         for &store in stores {
-            let (to, session) = L::STORES[store];
-            let op = op(&self.lease, &job.hold, to);
-            calls.push((self.send(job, op, to, session, self.rules.timeout_ms, retry, out), store));
+            let op = op(&self.lease, &job.hold, L::STORES[store].0);
+            calls.push((self.send(job, op, L::STORES[store], self.rules.timeout_ms, retry, out), store));
         }
         calls
     }
 
-    #[allow(clippy::too_many_arguments)]
     fn send(
         &mut self,
         job: &Job,
         op: L::Op,
-        to: Endpoint,
-        session: Session,
+        (to, session): (Endpoint, Session),
         timeout_ms: u64,
         retry: bool,
         out: &mut Out<L::Op>,

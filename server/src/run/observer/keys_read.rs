@@ -2,7 +2,7 @@
 //! the state is the nodes' own word. A lock is held where one token stands on a quorum. A node that is down
 //! says nothing; one that is silent (stopped) is taken at its last word until that word is over.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
@@ -28,21 +28,21 @@ const AGAIN: Duration = Duration::from_millis(100);
 
 /// Keys of which the node itself told that their time was over; any other news of a key takes it out.
 #[derive(Debug, Default)]
-pub(super) struct Expired(Mutex<BTreeMap<(u8, String), ()>>);
+pub(super) struct Expired(Mutex<BTreeSet<(u8, String)>>);
 
 impl Expired {
     /// A node told of that key.
     pub(super) fn told(&self, node: u8, key: &str, event: &str) {
         let mut keys = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if event == "expired" {
-            keys.insert((node, key.to_owned()), ());
+            keys.insert((node, key.to_owned()));
         } else {
             keys.remove(&(node, key.to_owned()));
         }
     }
 
     fn has(&self, node: u8, key: &str) -> bool {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).contains_key(&(node, key.to_owned()))
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).contains(&(node, key.to_owned()))
     }
 }
 
