@@ -202,7 +202,7 @@ fn shapes_of_steps() {
     "#);
     assert_snapshot!(steps(&["wait = { ms = 3, lock = \"free\" }"]), @r#"
     bad.toml:8:8: `wait` waits for one thing, not for ms and lock
-        allowed: one of `ms`, `lock`, `event`
+        allowed: one of `ms`, `lock`, `blocked`, `event`
     "#);
     assert_snapshot!(steps(&["wait = { lock = \"gone\" }"]), @r#"
     bad.toml:8:17: `lock` is "gone"
