@@ -11,7 +11,7 @@ use locks::setup::NodeSetup;
 use server::arena::Arena;
 use server::lab::Lab;
 use server::link::Upstream;
-use sqlx::Row;
+use sqlx::{ConnectOptions, Connection, Row};
 
 async fn answers(arena: &Arena) {
     let mut postgres = arena.connect_postgres().await.unwrap();
@@ -233,4 +233,66 @@ async fn two_labs_side_by_side_leave_each_other_alone() {
     other.close().await;
     third.close().await;
     assert_eq!(processes_of(data.path()), []);
+}
+
+#[tokio::test]
+async fn a_reader_changes_nothing_and_reads_no_file_whatever_it_asks() {
+    let data = data_dir();
+    let lab = lab(data.path()).await;
+    let arena = lab.arena(&BTreeMap::new()).await.unwrap();
+    let mut reader = arena.reader_options().connect().await.unwrap();
+    let sees: i64 = sqlx::query_scalar("select count(*) from schedules").fetch_one(&mut reader).await.unwrap();
+    assert_eq!(sees, 3);
+    for (sql, code) in [
+        // Right after it said that it would write, and by a function that writes.
+        ("set transaction read write", "25001"),
+        ("select settle('A.1.1', 'l', 's', now(), 'A', 1, '{}')", "25006"),
+        ("with gone as (delete from schedules returning 1) select count(*) from gone", "25006"),
+        ("select nextval('lock_epochs_minted')", "42501"),
+        ("select pg_read_file('PG_VERSION')", "42501"),
+        ("select count(*) from pg_ls_dir('.')", "42501"),
+        ("select lo_import('/etc/hostname')::int", "42501"),
+        ("select count(*) from pg_authid", "42501"),
+        ("select set_config('role', 'aegis', false)", "42501"),
+        ("select pg_sleep(60)", "57014"),
+    ] {
+        let mut transaction = reader.begin().await.unwrap();
+        sqlx::query("select 1").execute(&mut *transaction).await.unwrap();
+        let error = sqlx::query(sql).execute(&mut *transaction).await.expect_err(sql);
+        assert_eq!(error.as_database_error().and_then(|error| error.code()).as_deref(), Some(code), "{sql}: {error}");
+    }
+    // Also where it did not promise to read only.
+    sqlx::query("set default_transaction_read_only = off").execute(&mut reader).await.unwrap();
+    let denied = sqlx::query("delete from schedules").execute(&mut reader).await.unwrap_err();
+    assert!(denied.to_string().contains("permission denied"), "{denied}");
+
+    let mut redis = arena.connect_redis(2).await.unwrap();
+    redis::cmd("SET").arg("lock:x").arg("t").query_async::<()>(&mut redis).await.unwrap();
+    let mut reader = arena.connect_redis_reader(2).await.unwrap();
+    let value: String = redis::cmd("GET").arg("lock:x").query_async(&mut reader).await.unwrap();
+    assert_eq!(value, "t");
+    for command in [
+        "SET lock:x u",
+        "DEL lock:x",
+        "FLUSHALL",
+        "CONFIG GET dir",
+        "EVAL return 0",
+        "SHUTDOWN NOSAVE",
+        "DEBUG SLEEP 1",
+        "ACL LIST",
+        "CLIENT KILL TYPE normal",
+        "MULTI",
+        "PUBLISH c m",
+        "XREAD BLOCK 0 STREAMS s $",
+    ] {
+        let mut words = command.split(' ');
+        let mut asked = redis::cmd(words.next().unwrap());
+        for word in words {
+            asked.arg(word);
+        }
+        let error = asked.query_async::<redis::Value>(&mut reader).await.expect_err(command);
+        assert_eq!(error.code(), Some("NOPERM"), "{command}: {error}");
+    }
+    arena.close().await;
+    lab.close().await;
 }

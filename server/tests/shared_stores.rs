@@ -11,7 +11,7 @@ use server::arena::Arena;
 use server::lab::{Lab, LabConfig};
 use server::link::Upstream;
 use server::run::runner::{Outcome, run};
-use sqlx::ConnectOptions;
+use sqlx::{ConnectOptions, Connection};
 
 fn addresses(host: &Arena) -> (String, Vec<String>) {
     let nodes = (1..=5).map(|node| match host.upstream(Endpoint::Redis(node)) {
@@ -64,13 +64,26 @@ async fn arenas_have_a_database_each_and_leave_nothing_also_after_a_crash() {
     assert_eq!(rows, 0);
     let mut node = one.connect_redis(1).await.unwrap();
     redis::cmd("SET").arg(format!("{}lock", one.key_prefix())).arg("t").query_async::<()>(&mut node).await.unwrap();
+    // A reader reads its own arena, and not the other's.
+    let mut reader = one.reader_options().connect().await.unwrap();
+    let rows: i64 = sqlx::query_scalar("select count(*) from lock_epochs").fetch_one(&mut reader).await.unwrap();
+    assert_eq!(rows, 1);
+    reader.close().await.unwrap();
+    let elsewhere = one.reader_options().database(&other.postgres_login().database);
+    assert!(elsewhere.connect().await.is_err());
+    let mut reader = one.connect_redis_reader(1).await.unwrap();
+    let get = async |reader: &mut redis::aio::MultiplexedConnection, prefix: &str| {
+        redis::cmd("GET").arg(format!("{prefix}lock")).query_async::<Option<String>>(reader).await
+    };
+    assert_eq!(get(&mut reader, one.key_prefix()).await.unwrap().as_deref(), Some("t"));
+    assert!(get(&mut reader, other.key_prefix()).await.is_err());
     let (databases, roles, keys) = names(&host).await;
-    assert_eq!((databases.len(), roles.len(), keys.len()), (2, 2, 1));
+    assert_eq!((databases.len(), roles.len(), keys.len()), (2, 4, 1));
 
     // Closed with a replica still connected.
     one.close().await;
     let (databases, roles, keys) = names(&host).await;
-    assert_eq!((databases.len(), roles.len(), keys.len()), (1, 1, 0));
+    assert_eq!((databases.len(), roles.len(), keys.len()), (1, 2, 0));
 
     // As a crash would leave it: nobody closes the other, and the lock on the lab's folder is free.
     std::mem::forget(other);

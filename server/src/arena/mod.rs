@@ -31,6 +31,7 @@ use tokio::time::timeout;
 use crate::lab::LabError;
 use crate::link::Upstream;
 use crate::replica::control::{PostgresLogin, RedisLogin};
+use crate::stores::reader;
 use crate::stores::redis_node;
 use crate::stores::{at, log_file, private_folder};
 use crate::warden::{User, Warden};
@@ -145,6 +146,14 @@ impl Arena {
         }
     }
 
+    /// The same for statements that only read, whatever they say; transactions are to be rolled back.
+    pub fn reader_options(&self) -> PgConnectOptions {
+        match &*self.stores {
+            Stores::Embedded(_) => reader::postgres(self.postgres_options(), reader::READER_ROLE),
+            Stores::Shared(shared) => shared.reader_options(),
+        }
+    }
+
     /// A direct connection to the arena's database.
     pub async fn connect_postgres(&self) -> Result<PgConnection, LabError> {
         let options = self.postgres_options();
@@ -168,6 +177,17 @@ impl Arena {
     /// A direct connection to a Redis node, 1 to 5, with limits on waits.
     pub async fn connect_redis(&self, node: u8) -> Result<MultiplexedConnection, LabError> {
         Ok(redis_node::connect(self.redis_client(node)?.get_connection_info().clone()).await?)
+    }
+
+    /// The same for commands that only read, whatever they say.
+    pub async fn connect_redis_reader(&self, node: u8) -> Result<MultiplexedConnection, LabError> {
+        let to = self.redis_client(node)?.get_connection_info().clone();
+        let (user, password) = match &*self.stores {
+            // Nobody but the lab reaches these nodes, past links that any user may log in through.
+            Stores::Embedded(_) => (reader::READER_ROLE, reader::READER_ROLE),
+            Stores::Shared(shared) => shared.reader(),
+        };
+        Ok(reader::redis(to, user, password, self.key_prefix()).await?)
     }
 
     /// What stands before every Redis key of this arena; empty with private nodes.

@@ -17,6 +17,7 @@ use crate::lab::LabError;
 use crate::link::Upstream;
 use crate::replica::control::{PostgresLogin, RedisUser};
 use crate::stores::cluster::REPLICA_ROLE;
+use crate::stores::reader::{self, READER_ROLE};
 use crate::stores::redis_node;
 use crate::stores::template::{ARENA, migrate};
 
@@ -88,13 +89,15 @@ impl Means {
         for sql in [
             format!("drop database if exists {name}_bank with (force)"),
             format!("drop database if exists {name} with (force)"),
-            format!("drop role if exists {name}"),
+            format!("drop role if exists {name}, {}", reader_of(name)),
         ] {
             sqlx::query(AssertSqlSafe(sql)).execute(&mut admin).await?;
         }
         admin.close().await?;
         for node in &self.redis {
-            forget(&mut redis_node::connect(node.clone()).await?, &format!("{name}:*")).await?;
+            let mut connection = redis_node::connect(node.clone()).await?;
+            forget(&mut connection, &format!("{name}:*")).await?;
+            redis::cmd("ACL").arg("DELUSER").arg(reader_of(name)).query_async::<()>(&mut connection).await?;
         }
         Ok(())
     }
@@ -112,6 +115,11 @@ impl Means {
             }
         }
     }
+}
+
+/// The role and Redis user of an arena that may only read.
+fn reader_of(name: &str) -> String {
+    format!("{name}_reader")
 }
 
 /// Delete keys by pattern, without blocking the node for others.
@@ -142,6 +150,8 @@ pub(super) struct Shared {
     means: Means,
     /// Database and role.
     name: String,
+    /// The role, and the Redis user, that may only read.
+    reader: String,
     key_prefix: String,
     password: String,
 }
@@ -154,7 +164,8 @@ impl Shared {
         crate::stores::at(&note, fs::write(&note, &name))?;
         let key_prefix = format!("{name}:");
         let password = format!("{:032x}", rand::random::<u128>());
-        let shared = Shared { means: means.clone(), name, key_prefix, password };
+        let reader = reader_of(&name);
+        let shared = Shared { means: means.clone(), name, reader, key_prefix, password };
         match timeout(LIMIT, shared.make()).await {
             Ok(made) => made?,
             Err(_) => return Err(LabError::Silent { what: "the shared Postgres".to_owned(), limit: LIMIT }),
@@ -163,7 +174,7 @@ impl Shared {
     }
 
     async fn make(&self) -> Result<(), LabError> {
-        let name = &self.name;
+        let (name, reader) = (&self.name, &self.reader);
         let mut admin = self.means.admin().await?;
         sqlx::query(AssertSqlSafe(format!("create database {name}"))).execute(&mut admin).await?;
         admin.close().await?;
@@ -171,7 +182,8 @@ impl Shared {
         for sql in [
             format!("create role {name} login password '{}' in role {REPLICA_ROLE}", self.password),
             format!("revoke connect on database {name} from public"),
-            format!("grant connect on database {name} to {name}"),
+            format!("create role {reader} login password '{}' in role {READER_ROLE}", self.password),
+            format!("grant connect on database {name} to {name}, {reader}"),
         ] {
             sqlx::query(AssertSqlSafe(sql)).execute(&own).await?;
         }
@@ -181,6 +193,15 @@ impl Shared {
 
     pub(super) fn postgres_options(&self) -> PgConnectOptions {
         self.means.postgres.clone().database(&self.name)
+    }
+
+    pub(super) fn reader_options(&self) -> PgConnectOptions {
+        reader::postgres(self.postgres_options(), &self.reader).password(&self.password)
+    }
+
+    /// The Redis user that may only read, and its password.
+    pub(super) fn reader(&self) -> (&str, &str) {
+        (&self.reader, &self.password)
     }
 
     pub(super) fn postgres_login(&self) -> PostgresLogin {

@@ -59,11 +59,9 @@ async fn act(
     Ok((StatusCode::ACCEPTED, Json(json!({ "step": step }))))
 }
 
-/// Actions of scripts that a visitor of the page must not have: they put statements to the stores with the
-/// lab's own rights, or make the session wait.
+/// Actions that only scripts have.
 fn only_in_files(action: &Action) -> Option<&'static str> {
     match action {
-        Action::Assert(_) => Some("`assert` is for scenario files; a live session shows what the stores say."),
         Action::Sql(_) | Action::Redis { .. } => {
             Some("Statements to the stores are for scenario files; a live session disturbs them in other ways.")
         }

@@ -18,8 +18,8 @@ use locks::event::{Kind, Problem, Schedule, Whose};
 use locks::ids::{Endpoint, LockName};
 use locks::strategy::LockAt;
 use serde_json::Value;
-use sqlx::postgres::{PgListener, PgPool, PgPoolOptions};
-use sqlx::{AssertSqlSafe, Row};
+use sqlx::postgres::{PgConnectOptions, PgListener, PgPool, PgPoolOptions};
+use sqlx::{AssertSqlSafe, ConnectOptions, Connection, Row};
 use tokio::sync::{mpsc, oneshot, watch};
 use tokio::task::JoinHandle;
 use tokio::time::{Instant, sleep, sleep_until, timeout};
@@ -39,12 +39,16 @@ const BEGIN_LIMIT: Duration = Duration::from_secs(2);
 const CLOSE_LIMIT: Duration = Duration::from_millis(500);
 /// How soon a connection that was lost is tried again.
 const AGAIN: Duration = Duration::from_millis(20);
+/// The longest answer to a statement of a scenario, in characters.
+const LONGEST_ANSWER: usize = 65_536;
 /// The channel on which the arena's triggers tell of rows.
 const CHANNEL: &str = "aegis_rows";
 
 /// See the module. Dropping it ends it.
 pub struct Observer {
     pool: PgPool,
+    /// For statements of scenarios.
+    reader: PgConnectOptions,
     asks: mpsc::UnboundedSender<Ask>,
     /// The newest mark that came back over the notices' channel.
     marks: watch::Receiver<u64>,
@@ -85,7 +89,7 @@ impl Observer {
         if timeout(BEGIN_LIMIT, begun.recv()).await.is_err() {
             tracing::warn!("not every Redis node is observed yet");
         }
-        Ok(Observer { pool, asks, marks, tasks })
+        Ok(Observer { pool, reader: arena.reader_options(), asks, marks, tasks })
     }
 
     /// Something may have changed what the store says. Does not wait.
@@ -164,19 +168,30 @@ impl Observer {
         }
     }
 
-    /// The first value of the first row of a statement that only reads; null if there is no row.
+    /// The first value of the first row of a statement that can only read, whatever it says; null if there is
+    /// no row.
     pub async fn sql(&self, statement: &str) -> Result<Value, ActError> {
         let whole = format!(
             "with asserted as ({statement}) \
-             select value from asserted, lateral json_each(row_to_json(asserted)) limit 1"
+             select left(value::text, {}) from asserted, lateral json_each(row_to_json(asserted)) limit 1",
+            LONGEST_ANSWER + 1
         );
         let fetch = async {
-            let mut transaction = self.pool.begin().await?;
-            sqlx::query("set transaction read only").execute(&mut *transaction).await?;
-            sqlx::query_scalar::<_, Option<Value>>(AssertSqlSafe(whole)).fetch_optional(&mut *transaction).await
+            let mut connection = self.reader.connect().await?;
+            let mut transaction = connection.begin().await?;
+            let fetched =
+                sqlx::query_scalar::<_, Option<String>>(AssertSqlSafe(whole)).fetch_optional(&mut *transaction).await?;
+            // Never committed: what a transaction that only reads can still do, such as notices, is undone.
+            transaction.rollback().await?;
+            connection.close().await?;
+            Ok::<_, sqlx::Error>(fetched.flatten())
         };
+        let long =
+            || ActError::BadValue(format!("{statement:?}: its answer has more than {LONGEST_ANSWER} characters"));
         match timeout(READ_LIMIT, fetch).await {
-            Ok(Ok(value)) => Ok(value.flatten().unwrap_or(Value::Null)),
+            Ok(Ok(None)) => Ok(Value::Null),
+            Ok(Ok(Some(text))) if text.chars().count() > LONGEST_ANSWER => Err(long()),
+            Ok(Ok(Some(text))) => serde_json::from_str(&text).map_err(ActError::lab),
             Ok(Err(error)) => Err(ActError::BadValue(format!("{statement:?}: {error}"))),
             Err(_) => Err(ActError::Missed(format!("{statement:?} was not answered within {READ_LIMIT:?}"))),
         }

@@ -10,7 +10,7 @@ use serde_json::Value;
 
 use super::error::ActError;
 use super::rig::Rig;
-use crate::stores::redis_node;
+use crate::stores::{reader, redis_node};
 
 /// How long a statement may take.
 pub const LIMIT: Duration = Duration::from_secs(5);
@@ -28,6 +28,18 @@ pub async fn connect(rig: &Rig, to: Endpoint) -> Result<MultiplexedConnection, A
         _ => {
             let store = rig.stores.private(to)?;
             redis_node::connect(redis_node::unix(&store.socket())).await.map_err(ActError::lab)
+        }
+    }
+}
+
+/// The same for who may only read.
+pub async fn connect_reader(rig: &Rig, to: Endpoint) -> Result<MultiplexedConnection, ActError> {
+    rig.stores.check_runs(to)?;
+    match to {
+        Endpoint::Redis(node) => rig.arena.connect_redis_reader(node).await.map_err(ActError::lab),
+        _ => {
+            let socket = redis_node::unix(&rig.stores.private(to)?.socket());
+            reader::redis(socket, reader::READER_ROLE, reader::READER_ROLE, "").await.map_err(ActError::lab)
         }
     }
 }

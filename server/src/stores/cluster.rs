@@ -1,6 +1,6 @@
 //! A Postgres cluster on this machine: made by `initdb`, started through the warden, reached by a Unix
 //! socket. Its superuser has a password, so that whoever reaches a link's port is not the superuser;
-//! replicas log in as a role with few rights, without one.
+//! replicas and readers log in as roles with few rights, without one.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -10,6 +10,7 @@ use nix::sys::signal::Signal;
 use sqlx::postgres::{PgConnectOptions, PgSslMode};
 
 use super::programs::Postgres;
+use super::reader::READER_ROLE;
 use super::{START_LIMIT, StoreError, at, environment, last_words, log_file, private_folder};
 use crate::warden::{Io, Process, Spawn, User, Warden};
 
@@ -110,7 +111,7 @@ impl Cluster {
         }
         let hba = format!(
             "# Who may log in, and how. Sockets only.\n\
-             local all {REPLICA_ROLE} trust\n\
+             local all {REPLICA_ROLE},{READER_ROLE} trust\n\
              local all all scram-sha-256\n"
         );
         write_for(&self.data.join("pg_hba.conf"), &hba, means.user.as_ref())?;

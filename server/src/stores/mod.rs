@@ -10,11 +10,13 @@
 //! | [`cluster`] | a Postgres cluster: make, start, stop |
 //! | [`sockets`] | folders for Unix sockets, whose paths must be short |
 //! | [`template`] | the cluster that every arena's is copied from |
+//! | [`reader`] | who may only read: the statements of assertions |
 //! | [`redis_node`] | a Redis node: start, stop |
 
 pub mod cluster;
 pub(crate) mod memory;
 pub mod programs;
+pub mod reader;
 pub mod redis_node;
 pub mod sockets;
 pub mod template;

@@ -45,7 +45,7 @@ datestyle = 'iso, mdy'
 ";
 
 /// Counted up when a template is made in another way.
-const FORMAT: &str = "2";
+const FORMAT: &str = "3";
 
 /// How long a template's Postgres may take to shut down.
 const SHUT_LIMIT: Duration = Duration::from_secs(20);

@@ -89,7 +89,9 @@ fn actions_are_steps_of_the_scenario_and_refusals_say_why() {
         ("{\"session\":{\"replica\":\"A\",\"do\":\"begin\"}}", 422, "not supported yet"),
         ("{\"sql\":\"select 1\"}", 422, "scenario files"),
         ("{\"node\":{\"start\":\"redis-3\"}}", 409, "runs already"),
-        ("{\"assert\":{\"sql\":\"select 1\",\"is\":1}}", 422, "scenario files"),
+        ("{\"assert\":{\"sql\":\"select 1\",\"is\":2}}", 409, "is 1, and must be 2"),
+        ("{\"assert\":{\"sql\":\"select pg_read_file('PG_VERSION')\",\"is\":\"\"}}", 422, "permission denied"),
+        ("{\"assert\":{\"redis\":\"FLUSHALL\",\"node\":\"redis-1\",\"is\":\"OK\"}}", 422, "NOPERM"),
         ("{\"wait\":{\"ms\":60000}}", 422, "scenario files"),
         ("{\"dance\":\"A\"}", 422, "dance"),
         ("[]", 422, ""),
@@ -103,6 +105,7 @@ fn actions_are_steps_of_the_scenario_and_refusals_say_why() {
             refused.body
         );
     }
+    assert_eq!(learner.act("{\"assert\":{\"sql\":\"select 1\",\"is\":1}}").status, 202);
     assert_eq!(learner.act("{\"resume\":\"A\"}").status, 202);
     let scenario = learner.ask("GET", "scenario", "").body;
     assert!(scenario.contains("pause = \"A\"") && scenario.contains("timed = true"), "{scenario}");

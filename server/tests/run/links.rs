@@ -1,9 +1,14 @@
 //! Faults on links, aimed with gates: the message that waits is the one that was meant.
 
-use locks::action::{Action, Direction};
-use locks::event::Kind;
+use locks::action::{Action, Direction, EventPattern, Wait};
+use locks::event::{EndReason, Kind};
 use locks::machine::LockState;
+use locks::setup::Setup;
+use serde_json::json;
+use server::run::actions::step as step_of;
+use server::run::rig::{Plan, Rig};
 
+use super::common::{data_dir, lab};
 use super::{assert_held, run_text};
 
 #[tokio::test]
@@ -87,24 +92,28 @@ outcomes = { A = ["skipped"], B = ["executed"] }
 
 #[tokio::test]
 async fn a_node_tells_of_its_keys() {
-    let finished = run_text(
-        r#"
-name = "keys"
-title = "A key is set and expires"
-[setup]
-strategy = "none"
-[[step]]
-fire = { schedule = "settle-invoices" }
-[[step]]
-assert = { redis = "SET lock:x token-1 PX 100", node = "redis-2", is = "OK" }
-[[step]]
-wait = { event = { kind = "key", key = "lock:x", value = "token-1" }, limit_ms = 5000 }
-[[step]]
-wait = { event = { kind = "key", key = "lock:x", pttl_ms = -2 }, limit_ms = 5000 }
-"#,
-    )
-    .await;
-    assert_held(&finished);
+    let data = data_dir();
+    let lab = lab(data.path()).await;
+    let plan = Plan {
+        name: "keys".to_owned(),
+        title: "A key is set and expires".to_owned(),
+        tag: None,
+        script: String::new(),
+        pairs: Default::default(),
+        setup: Setup { strategy: "none".into(), ..Setup::default() },
+        live: false,
+    };
+    let rig = Rig::open(&lab, plan).await.unwrap();
+    let mut node = rig.arena.connect_redis(2).await.unwrap();
+    let mut set = redis::cmd("SET");
+    set.arg("lock:x").arg("token-1").arg("PX").arg(100).query_async::<()>(&mut node).await.unwrap();
+    for (step, (field, value)) in (1..).zip([("value", json!("token-1")), ("pttl_ms", json!(-2))]) {
+        let fields = [("key".to_owned(), json!("lock:x")), (field.to_owned(), value)].into();
+        let event = EventPattern { kind: "key".to_owned(), replica: None, fields };
+        step_of(&rig, step, &Action::Wait(Wait::Event { event, limit_ms: 5000 })).await.unwrap();
+    }
+    rig.end(EndReason::Done).await;
+    lab.close().await;
 }
 
 #[tokio::test]

@@ -1,5 +1,5 @@
 //! `assert`: compare what the stores say now with what they must say. A difference is a failed expectation
-//! and not a failure of the run.
+//! and not a failure of the run. Statements are put by who may only read.
 
 use locks::action::Assert;
 use locks::ids::Endpoint;
@@ -48,7 +48,7 @@ async fn ask(rig: &Rig, node: Endpoint, command: &str) -> Result<Value, ActError
     let words = outsider::words(command)?;
     let words: Vec<&str> = words.iter().map(String::as_str).collect();
     let request = outsider::command(&words)?;
-    let mut connection = outsider::connect(rig, node).await?;
+    let mut connection = outsider::connect_reader(rig, node).await?;
     let answer = request.query_async(&mut connection).await;
     answer.map(outsider::json).map_err(|error| ActError::BadValue(format!("{command:?}: {error}")))
 }
