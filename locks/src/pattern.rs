@@ -17,6 +17,18 @@ impl EventPattern {
         written.get("kind").and_then(Value::as_str) == Some(&self.kind)
             && self.fields.iter().all(|(field, value)| written.get(field).is_some_and(|written| fits(value, written)))
     }
+
+    /// How much of the pattern an event of its kind fits; `None`: it is of another kind.
+    pub fn nearness(&self, event: &Event) -> Option<usize> {
+        let Ok(Value::Object(written)) = serde_json::to_value(&event.kind) else { return None };
+        if written.get("kind").and_then(Value::as_str) != Some(&self.kind) {
+            return None;
+        }
+        let fields = self.fields.iter();
+        let fitting = fields.filter(|(field, value)| written.get(*field).is_some_and(|written| fits(value, written)));
+        let of_replica = self.replica.is_some() && event.replica() == self.replica.as_deref();
+        Some(fitting.count() + usize::from(of_replica))
+    }
 }
 
 fn fits(wanted: &Value, written: &Value) -> bool {

@@ -166,12 +166,32 @@ fn check_events(expected: &ExpectEvent, events: &[Event]) -> Checked {
     let within = expected.within_ms.map_or(String::new(), |ms| format!(" within {ms} ms"));
     let spread = fitting.last().map_or(0, |last| (last.at_us - first_us) / 1000);
     let spread = expected.within_ms.map_or(String::new(), |_| format!(" within {spread} ms"));
+    let too_few = count < expected.count.min;
+    let nearest = if too_few { nearest(expected, events) } else { String::new() };
     Checked {
         what: format!("event {}", expected.event),
         expected: format!("{}{within}", expected.count),
-        observed: format!("{count}{spread}"),
+        observed: format!("{count}{spread}{nearest}"),
         holds: expected.count.holds(count) && late.is_none(),
         first_event: one_too_many(expected.count, &fitting).or(late).map(|event| event.seq),
+    }
+}
+
+/// What there was instead of an event that is missing: the first of those that fit best without fitting.
+fn nearest(expected: &ExpectEvent, events: &[Event]) -> String {
+    let mut best: Option<(usize, &Event)> = None;
+    for event in in_time(events).into_iter().filter(|event| !expected.event.matches(event)) {
+        if let Some(near) = expected.event.nearness(event).filter(|near| best.is_none_or(|(most, _)| *near > most)) {
+            best = Some((near, event));
+        }
+    }
+    match best {
+        Some((_, event)) => {
+            let what = serde_json::to_string(&event.kind).unwrap_or_default();
+            format!("; nearest is event {} ({}): {what}", event.seq, event.source)
+        }
+        None if expected.event.replica.is_none() && expected.event.fields.is_empty() => String::new(),
+        None => format!("; there was no other {} either", expected.event.kind),
     }
 }
 
@@ -337,5 +357,25 @@ mod tests {
         let checked = check(expect(None, Bound { min: 1, max: None }, Some(14)));
         assert_eq!((checked.holds, checked.first_event), (false, Some(2)));
         assert_eq!((&checked.expected[..], &checked.observed[..]), ("at least 1 within 14 ms", "3 within 15 ms"));
+    }
+
+    #[test]
+    fn of_an_event_that_is_missing_the_nearest_is_told() {
+        let events = [finished(1, 5, "B", 1, Outcome::Skipped), finished(2, 9, "A", 1, Outcome::Executed)];
+        let expected = |replica: &str, outcome: &str| ExpectEvent {
+            event: EventPattern {
+                kind: "finished".to_owned(),
+                replica: Some(replica.to_owned()),
+                fields: [("outcome".to_owned(), outcome.into())].into(),
+            },
+            count: Bound { min: 1, max: None },
+            within_ms: None,
+        };
+        let checked = check_events(&expected("A", "executed"), &events);
+        assert_eq!((checked.holds, &checked.observed[..]), (true, "1"));
+        let checked = check_events(&expected("B", "lost"), &events);
+        assert!(checked.observed.starts_with("0; nearest is event 1 (replica B.1): {"), "{}", checked.observed);
+        let none = check_events(&expected("B", "lost"), &[]);
+        assert_eq!(none.observed, "0; there was no other finished either");
     }
 }

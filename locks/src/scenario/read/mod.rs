@@ -21,10 +21,21 @@ use super::{Expect, Problem, Scenario, Stage, Step};
 use crate::action::Action;
 use crate::setup::{Gated, Setup};
 
+/// Most steps of a scenario.
+const MAX_STEPS: usize = 1000;
+/// Longest file, in bytes: as many steps, none of them short.
+const MAX_BYTES: usize = 512 * 1024;
+
 impl Scenario {
     /// Read a scenario file.
     pub fn parse(text: &str) -> Result<Scenario, Vec<Problem>> {
         let mut problems = Problems::default();
+        if text.len() > MAX_BYTES {
+            let what = format!("this file has {} bytes; here it is too long", text.len());
+            let end = text.floor_char_boundary(MAX_BYTES);
+            problems.add(&(end..end), what, format!("{MAX_BYTES} bytes at most"));
+            return Err(problems.in_text(text));
+        }
         let root = Node::of_toml(text, &mut problems);
         if !problems.is_empty() {
             return Err(problems.in_text(text));
@@ -72,6 +83,11 @@ fn scenario(root: &Node, problems: &mut Problems) -> Option<Scenario> {
             &[]
         }
     };
+    if let Some(first) = step_nodes.get(MAX_STEPS) {
+        let what = format!("this scenario has {} steps; here it is too long", step_nodes.len());
+        problems.add(&first.extent(), what, format!("{MAX_STEPS} steps at most"));
+    }
+    let step_nodes = &step_nodes[..step_nodes.len().min(MAX_STEPS)];
     let expect_entry = table.entry("expect");
     let expect = expect_entry.map_or_else(Expect::default, |entry| expect::expect(&entry.node, problems));
     let span = table.span.clone();

@@ -417,3 +417,17 @@ fn json_is_read_like_files() {
     assert_snapshot!(read(json!({"elapse": {"ms": 3}})), @"elapse = { ms = 3 }");
     assert_snapshot!(read(json!({"pause": null})), @r#"`pause` must be a replica's name, not null (allowed: a name, or a list of names)"#);
 }
+
+#[test]
+fn a_scenario_has_a_largest_size() {
+    let steps = |n: usize| {
+        let step = "[[step]]\nfire = { schedule = \"settle-invoices\" }\n";
+        format!("name = \"long\"\ntitle = \"Long\"\n{}", step.repeat(n))
+    };
+    assert!(Scenario::parse(&steps(1000)).is_ok());
+    let problems = Scenario::parse(&steps(1001)).unwrap_err();
+    let (line, allowed) = (problems[0].line, &*problems[0].allowed);
+    assert_eq!((problems.len(), line, allowed), (1, 2 + 2 * 1000 + 1, "1000 steps at most"), "{problems:#?}");
+    let problems = Scenario::parse(&format!("{}\n#{}", steps(1), "ü".repeat(300_000))).unwrap_err();
+    assert_eq!((problems.len(), problems[0].line, &*problems[0].allowed), (1, 6, "524288 bytes at most"));
+}
