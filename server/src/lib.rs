@@ -1,5 +1,6 @@
 //! The lab behind the pages: warden, arenas, replicas, links, runs and HTTP. Binary `aegis`.
 
+mod address;
 pub mod arena;
 pub mod bank;
 pub mod cases;

@@ -35,11 +35,14 @@ async fn shared_stores_that_are_named_by_halves_or_not_there() {
     assert_eq!(refusal(half).await, "AEGIS_POSTGRES_URL and AEGIS_REDIS_URLS go together");
     let few = vec!["redis://127.0.0.1:1".to_owned(); 3];
     let few = LabConfig { postgres_url: postgres_url.clone(), redis_urls: few, ..config(data.path()) };
-    assert_eq!(refusal(few).await, "AEGIS_REDIS_URLS names 3 nodes, and the lab needs 5");
+    assert_eq!(
+        refusal(few).await,
+        "AEGIS_REDIS_URLS names 3 nodes, and the lab needs 5: give one URL a node, with commas between"
+    );
     let five = vec!["redis://127.0.0.1:1".to_owned(); 5];
     let absent = LabConfig { postgres_url, redis_urls: five, ..config(data.path()) };
     let error = refusal(absent).await;
-    assert!(error.starts_with("Redis: ") && error.contains("refused"), "{error}");
+    assert!(error.starts_with("AEGIS_REDIS_URLS (redis://127.0.0.1:1): ") && error.contains("refused"), "{error}");
 }
 
 #[tokio::test]

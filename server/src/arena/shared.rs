@@ -13,6 +13,7 @@ use sqlx::postgres::PgConnectOptions;
 use sqlx::{AssertSqlSafe, ConnectOptions, Connection, PgConnection};
 use tokio::time::timeout;
 
+use crate::address;
 use crate::lab::LabError;
 use crate::link::Upstream;
 use crate::replica::control::{PostgresLogin, RedisUser};
@@ -20,6 +21,10 @@ use crate::stores::cluster::REPLICA_ROLE;
 use crate::stores::reader::{self, READER_ROLE};
 use crate::stores::redis_node;
 use crate::stores::template::{ARENA, migrate};
+
+/// The variables that name the stores.
+const POSTGRES_URL: &str = "AEGIS_POSTGRES_URL";
+const REDIS_URLS: &str = "AEGIS_REDIS_URLS";
 
 /// How long making or dropping a database may take.
 const LIMIT: Duration = Duration::from_secs(30);
@@ -40,15 +45,15 @@ pub struct Means {
 impl Means {
     /// Find the stores, and see that all of them answer.
     pub async fn find(postgres_url: &str, redis_urls: &[String]) -> Result<Means, LabError> {
-        let postgres: PgConnectOptions = postgres_url.parse()?;
+        let postgres = address::postgres(POSTGRES_URL, postgres_url)?;
         if redis_urls.len() != usize::from(Endpoint::REDIS_NODES) {
             return Err(LabError::Config(format!(
-                "AEGIS_REDIS_URLS names {} nodes, and the lab needs {}",
+                "{REDIS_URLS} names {} nodes, and the lab needs {}: give one URL a node, with commas between",
                 redis_urls.len(),
                 Endpoint::REDIS_NODES
             )));
         }
-        let redis = redis_urls.iter().map(|url| redis::IntoConnectionInfo::into_connection_info(url.as_str()));
+        let redis = redis_urls.iter().map(|url| address::redis(REDIS_URLS, url));
         let redis: Vec<redis::ConnectionInfo> = redis.collect::<Result<_, _>>()?;
         let mut upstreams = BTreeMap::new();
         let upstream = match postgres.get_socket() {
@@ -56,21 +61,22 @@ impl Means {
             None => Upstream::Tcp { host: postgres.get_host().to_owned(), port: postgres.get_port() },
         };
         upstreams.insert(Endpoint::Postgres, upstream);
-        for (number, node) in (1..).zip(&redis) {
+        for ((number, node), url) in (1..).zip(&redis).zip(redis_urls) {
             let upstream = match node.addr() {
                 redis::ConnectionAddr::Unix(path) => Upstream::Unix(path.clone()),
                 redis::ConnectionAddr::Tcp(host, port) => Upstream::Tcp { host: host.clone(), port: *port },
                 _ => {
-                    return Err(LabError::Config(
-                        "AEGIS_REDIS_URLS: links to the nodes cannot be encrypted".to_owned(),
-                    ));
+                    let text = format!("{REDIS_URLS}: links to the nodes cannot be encrypted; write redis://");
+                    return Err(LabError::Config(text));
                 }
             };
             upstreams.insert(Endpoint::Redis(number), upstream);
-            redis_node::connect(node.clone()).await?;
+            let answers = redis_node::connect(node.clone()).await;
+            answers.map_err(|error| address::no_answer(REDIS_URLS, url, error))?;
         }
         let means = Means { postgres, redis, upstreams };
-        means.admin().await?.close().await?;
+        let answers = async { Ok::<_, LabError>(means.admin().await?.close().await?) };
+        answers.await.map_err(|error| address::no_answer(POSTGRES_URL, postgres_url, error))?;
         Ok(means)
     }
 

@@ -21,6 +21,7 @@ use tokio::time::timeout;
 
 pub(crate) use cluster::Own;
 
+use crate::address;
 use crate::lab::LabError;
 use cluster::Embedded;
 
@@ -42,7 +43,10 @@ pub struct Control {
 impl Control {
     /// The control plane at that address.
     pub async fn at(url: &str) -> Result<Control, LabError> {
-        Ok(Control { pool: open(url.parse()?).await?, embedded: None })
+        const VARIABLE: &str = "DATABASE_URL";
+        let options = address::postgres(VARIABLE, url)?;
+        let pool = open(options).await.map_err(|error| address::no_answer(VARIABLE, url, error))?;
+        Ok(Control { pool, embedded: None })
     }
 
     /// A control plane of the lab's own.

@@ -23,6 +23,7 @@ pub mod problem;
 mod runs;
 pub mod serve;
 mod sse;
+mod unread;
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -31,7 +32,7 @@ use axum::Router;
 use axum::extract::{DefaultBodyLimit, FromRef, State};
 use axum::http::StatusCode;
 use axum::middleware::{from_fn, from_fn_with_state};
-use axum::routing::get;
+use axum::routing::{any, get};
 use leptos::prelude::LeptosOptions;
 use tokio_util::sync::CancellationToken;
 use tower_http::catch_panic::CatchPanicLayer;
@@ -63,6 +64,7 @@ pub struct App {
     /// Set when the server is to end: open streams end on it.
     shutdown: CancellationToken,
     metrics: Arc<metrics::Metrics>,
+    streams: sse::Streams,
 }
 
 impl FromRef<App> for LeptosOptions {
@@ -93,10 +95,12 @@ fn router(app: App) -> Router {
     Router::new()
         .merge(timed)
         .merge(sse::router())
+        .route("/api/{*path}", any(unread::nothing_there))
         .route("/healthz", get(health))
         .route("/metrics", get(metrics::show))
         .fallback_service(site)
         .layer(DefaultBodyLimit::max(BODY_LIMIT))
+        .layer(from_fn(unread::explain))
         .layer(from_fn(learner::know))
         .layer(from_fn_with_state(app.clone(), origin::check))
         .layer(from_fn(headers::add))

@@ -27,6 +27,9 @@ pub enum ApiError {
     /// Faster than anybody clicks.
     #[error("That was too much at once. Wait a second, then go on.")]
     TooMany,
+    /// One learner has too many of something open.
+    #[error("{0}")]
+    TooManyOpen(String),
     /// All places are taken.
     #[error("{0}")]
     Full(String),
@@ -49,6 +52,7 @@ impl ApiError {
             ApiError::Bad(_) => (StatusCode::UNPROCESSABLE_ENTITY, "Not understood", Whose::Yours),
             ApiError::Conflict(_) => (StatusCode::CONFLICT, "Not possible now", Whose::Yours),
             ApiError::TooMany => (StatusCode::TOO_MANY_REQUESTS, "Too fast", Whose::Yours),
+            ApiError::TooManyOpen(_) => (StatusCode::TOO_MANY_REQUESTS, "Too many pages", Whose::Yours),
             ApiError::Full(_) => (StatusCode::SERVICE_UNAVAILABLE, "All places are taken", Whose::Lab),
             ApiError::Lab(_) => (StatusCode::INTERNAL_SERVER_ERROR, "The lab failed", Whose::Lab),
         }
@@ -63,6 +67,9 @@ impl From<ShelfError> for ApiError {
         }
     }
 }
+
+/// The content type of a problem detail.
+pub(super) const PROBLEM: &str = "application/problem+json";
 
 /// The body of an error.
 #[derive(Serialize)]
@@ -79,9 +86,14 @@ impl IntoResponse for ApiError {
         if let ApiError::Lab(cause) = &self {
             tracing::error!(error = %Causes(cause.as_ref()), "request failed");
         }
-        let body = Body { title, status: status.as_u16(), detail: self.to_string(), whose };
-        (status, [(header::CONTENT_TYPE, "application/problem+json")], Json(body)).into_response()
+        respond(status, title, self.to_string(), whose)
     }
+}
+
+/// A problem detail.
+pub(super) fn respond(status: StatusCode, title: &'static str, detail: String, whose: Whose) -> Response {
+    let body = Body { title, status: status.as_u16(), detail, whose };
+    (status, [(header::CONTENT_TYPE, PROBLEM)], Json(body)).into_response()
 }
 
 /// An error with all its causes, in one line.

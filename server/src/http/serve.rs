@@ -14,7 +14,7 @@ use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 
 use super::problem::Causes;
-use super::{App, metrics, origin, router};
+use super::{App, metrics, origin, router, sse};
 use crate::lab::{Lab, LabConfig, LabError};
 use crate::run::live::{Limits, Sessions};
 use crate::run::shelf::Shelf;
@@ -122,6 +122,7 @@ async fn serve_lab(
         leptos,
         shutdown: shutdown.clone(),
         metrics: Arc::new(metrics::Metrics::new()),
+        streams: sse::Streams::default(),
     };
     say::line(format_args!("Aegis is at {}", url(address)));
 

@@ -1,8 +1,9 @@
 //! Event streams: `GET /api/runs/{id}/events`. A reader that lags is caught up from the log by number and
 //! never skips an event; a stream ends with its run, or when the server is to end.
 
+use std::collections::BTreeMap;
 use std::convert::Infallible;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use axum::Router;
@@ -25,7 +26,9 @@ use crate::run::log::Log;
 /// Most events of one message.
 const BATCH: usize = 500;
 /// Most streams at a time.
-const STREAMS: i64 = 64;
+const STREAMS: usize = 64;
+/// Most streams of one learner: a learner who opens more pages leaves the others theirs.
+const STREAMS_OF_ONE: usize = 8;
 /// A comment is sent so often while nothing happens, so that a reader that went away is noticed.
 const KEEP_ALIVE: Duration = Duration::from_secs(10);
 
@@ -58,13 +61,11 @@ async fn events(
         // Tells an EventSource not to connect again.
         return Ok(StatusCode::NO_CONTENT.into_response());
     }
-    if app.metrics.streams.get() >= STREAMS {
-        return Err(ApiError::Full(format!("{STREAMS} event streams are open. Close a page of the lab and reload.")));
-    }
+    let open = app.streams.open(&learner.0, &app.metrics.streams)?;
     let reader = Reader {
         log,
         after,
-        _open: Open::new(&app.metrics.streams),
+        _open: open,
         _watching: watching,
         sent: app.metrics.events_sent.clone(),
         shutdown: app.shutdown.clone(),
@@ -72,19 +73,45 @@ async fn events(
     Ok(Sse::new(reader.stream()).keep_alive(KeepAlive::new().interval(KEEP_ALIVE)).into_response())
 }
 
-/// Counts a stream as long as it is kept.
-struct Open(Gauge);
+/// How many streams each learner has open.
+#[derive(Clone, Default)]
+pub struct Streams(Arc<Mutex<BTreeMap<String, usize>>>);
 
-impl Open {
-    fn new(gauge: &Gauge) -> Self {
+impl Streams {
+    /// Open one more, if there is a place.
+    fn open(&self, learner: &str, gauge: &Gauge) -> Result<Open, ApiError> {
+        let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if all.get(learner).copied().unwrap_or(0) >= STREAMS_OF_ONE {
+            let text = format!("{STREAMS_OF_ONE} pages of yours follow runs. Close one of them and reload this one.");
+            return Err(ApiError::TooManyOpen(text));
+        }
+        if all.values().sum::<usize>() >= STREAMS {
+            let text = format!("{STREAMS} event streams are open. Close a page of the lab and reload.");
+            return Err(ApiError::Full(text));
+        }
+        *all.entry(learner.to_owned()).or_default() += 1;
         gauge.inc();
-        Open(gauge.clone())
+        Ok(Open { streams: self.clone(), learner: learner.to_owned(), gauge: gauge.clone() })
     }
+}
+
+/// Counts a stream as long as it is kept.
+struct Open {
+    streams: Streams,
+    learner: String,
+    gauge: Gauge,
 }
 
 impl Drop for Open {
     fn drop(&mut self) {
-        self.0.dec();
+        self.gauge.dec();
+        let mut all = self.streams.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(count) = all.get_mut(&self.learner) {
+            *count -= 1;
+            if *count == 0 {
+                all.remove(&self.learner);
+            }
+        }
     }
 }
 

@@ -2,6 +2,7 @@
 //! the console is read back: any error there fails the test.
 
 use std::io::{BufRead, BufReader};
+use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
@@ -9,6 +10,8 @@ use std::time::{Duration, Instant};
 use fantoccini::wd::WebDriverCompatibleCommand;
 use fantoccini::{Client, ClientBuilder};
 use hyper_util::client::legacy::connect::HttpConnector;
+use nix::sys::signal::{Signal, kill, killpg};
+use nix::unistd::Pid;
 use serde_json::{Value, json};
 
 /// How long a page may take to show what is asked for.
@@ -37,7 +40,7 @@ const WORDS: &str = "
 pub struct Chrome {
     pub client: Client,
     driver: Child,
-    _profile: tempfile::TempDir,
+    profile: tempfile::TempDir,
 }
 
 impl Chrome {
@@ -49,6 +52,7 @@ impl Chrome {
             .stdin(Stdio::null())
             .stdout(Stdio::piped())
             .stderr(Stdio::null())
+            .process_group(0)
             .spawn()
             .expect("chromedriver (Debian: apt-get install chromium-driver)");
         let port = port_of(&mut driver);
@@ -76,7 +80,7 @@ impl Chrome {
             .connect(&format!("http://127.0.0.1:{port}"))
             .await
             .expect("a browser session");
-        let chrome = Chrome { client, driver, _profile: profile };
+        let chrome = Chrome { client, driver, profile: profile };
         chrome.resize(width, height).await;
         chrome
     }
@@ -144,7 +148,7 @@ impl Chrome {
     }
 
     /// Fail if the console has an error, then close.
-    pub async fn close(mut self) {
+    pub async fn close(self) {
         let errors: Vec<String> = self
             .console()
             .await
@@ -152,20 +156,30 @@ impl Chrome {
             .filter(|line| line.contains("SEVERE") || line.contains("panicked"))
             .collect();
         self.client.clone().close().await.unwrap();
-        let _ = self.driver.kill();
-        let _ = self.driver.wait();
         assert!(errors.is_empty(), "the console has errors:\n{}", errors.join("\n"));
     }
 }
 
 impl Drop for Chrome {
     fn drop(&mut self) {
-        // After a panic: chromedriver takes its browser with it on SIGTERM.
+        // After a panic too: chromedriver leaves its browser behind when it is ended alone, so its whole group
+        // goes, and whoever else works on the profile.
+        for pid in working_on(self.profile.path()) {
+            let _ = kill(Pid::from_raw(pid), Signal::SIGKILL);
+        }
         if let Ok(pid) = i32::try_from(self.driver.id()) {
-            let _ = nix::sys::signal::kill(nix::unistd::Pid::from_raw(pid), nix::sys::signal::Signal::SIGTERM);
+            let _ = killpg(Pid::from_raw(pid), Signal::SIGKILL);
         }
         let _ = self.driver.wait();
     }
+}
+
+/// Processes whose arguments name that profile.
+fn working_on(profile: &Path) -> Vec<i32> {
+    let profile = profile.to_str().expect("a temporary folder's path is text");
+    let pids = std::fs::read_dir("/proc").unwrap().filter_map(|entry| entry.ok()?.file_name().to_str()?.parse().ok());
+    let arguments = |pid: &i32| std::fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
+    pids.filter(|pid| String::from_utf8_lossy(&arguments(pid)).contains(profile)).collect()
 }
 
 /// The port that chromedriver chose, as it says itself.

@@ -85,7 +85,9 @@ fn actions_are_steps_of_the_scenario_and_refusals_say_why() {
         ("{\"pause\":\"A\"}", 409, "paused"),
         ("{\"pause\":\"Z\"}", 409, "A, B, C"),
         ("{\"set\":{\"strategy\":\"pg-leese\"}}", 422, "pg-lease"),
-        ("{\"set\":{\"lease_ms\":0}}", 422, "lease"),
+        ("{\"set\":{\"lease_ms\":0}}", 422, "allowed: 1 to"),
+        ("{\"set\":{\"work_ms\":700000}}", 422, "0 to 600000"),
+        ("{\"set\":{\"every_s\":4000}}", 422, "1 to 3600"),
         ("{\"session\":{\"replica\":\"A\",\"do\":\"begin\"}}", 422, "not supported yet"),
         ("{\"sql\":\"select 1\"}", 422, "scenario files"),
         ("{\"node\":{\"start\":\"redis-3\"}}", 409, "runs already"),
@@ -158,5 +160,52 @@ fn an_imported_run_never_takes_the_place_of_another() {
     ] {
         let refused = forged(path, value);
         assert_eq!(refused.status, 422, "{path}: {}", refused.body);
+    }
+}
+
+#[test]
+fn one_learner_cannot_take_all_streams() {
+    let lab = Served::start();
+    let (learner, other) = (Learner::new(&lab), Learner::new(&lab));
+    let stream = |learner: &Learner| {
+        let mut connection = lab.connect();
+        let (run, host, cookie) = (&learner.run, &learner.host, &learner.cookie);
+        write!(connection, "GET /api/runs/{run}/events HTTP/1.1\r\nHost: {host}\r\nCookie: {cookie}\r\n\r\n").unwrap();
+        let mut connection = BufReader::new(connection);
+        let mut status = String::new();
+        connection.read_line(&mut status).unwrap();
+        assert!(status.contains("200"), "{status}");
+        connection
+    };
+    let mut open: Vec<_> = (0..8).map(|_| stream(&learner)).collect();
+    let refused = learner.ask("GET", "events", "");
+    assert_eq!((refused.status, refused.header("content-type")), (429, Some("application/problem+json")));
+    assert!(refused.body.contains("Close one") && refused.body.contains("\"whose\":\"yours\""), "{}", refused.body);
+    open.push(stream(&other));
+}
+
+#[test]
+fn what_no_handler_reads_is_refused_in_the_same_form() {
+    let lab = Served::start();
+    let host = format!("localhost:{}", lab.port);
+    let json = ("Content-Type", "application/json");
+    let long = "x".repeat(70_000);
+    let actions = "/api/runs/00000000000000000000000000000000/actions";
+    let cases = [
+        ("POST", actions, Some(json), "{", 400, "address and body"),
+        ("POST", actions, None, "{}", 415, "application/json"),
+        ("POST", actions, Some(json), long.as_str(), 413, "64 kB"),
+        ("DELETE", "/api/runs", None, "", 405, "GET"),
+        ("GET", "/api/nothing", None, "", 404, "/api/runs"),
+        ("GET", "/api/runs/0/log?after=x", None, "", 400, "address and body"),
+    ];
+    for (method, path, header, body, status, says) in cases {
+        let headers: Vec<_> = [("Host", &*host)].into_iter().chain(header).collect();
+        let refused = lab.ask(method, path, &headers, body);
+        assert_eq!(refused.status, status, "{method} {path}: {}", refused.body);
+        assert_eq!(refused.header("content-type"), Some("application/problem+json"), "{method} {path}");
+        let problem: Value = serde_json::from_str(&refused.body).unwrap();
+        assert!(problem["detail"].as_str().unwrap().contains(says), "{method} {path}: {problem}");
+        assert_eq!(problem["status"], status, "{problem}");
     }
 }

@@ -1,7 +1,5 @@
 //! Gates: where an attempt waits, what passes it, and what the replica checks there.
 
-use std::time::Duration;
-
 use locks::event::{Kind, Reply};
 use locks::ids::Gate;
 use locks::machine::Outcome;
@@ -62,7 +60,7 @@ async fn behind_gate_enter_a_grant_that_is_over_is_not_entered() {
     let mut a = stage.replica("A", &Setup { lease_ms: 400, ..gated() }).await;
     a.fire(1_000).await;
     a.until(1, Gate::Enter).await;
-    tokio::time::sleep(Duration::from_millis(420)).await;
+    a.untrusted().await;
     a.pass(1).await;
     a.until(1, Gate::Done).await;
     assert_eq!(a.outcome(1).await.0, Outcome::Skipped);
@@ -76,7 +74,7 @@ async fn at_gate_effect_nobody_looks_at_the_deadline_and_at_gate_leave_it_ends_t
     let mut a = stage.replica("A", &Setup { lease_ms: 600, ..gated() }).await;
     a.fire(1_000).await;
     a.until(1, Gate::Effect).await;
-    tokio::time::sleep(Duration::from_millis(650)).await;
+    a.untrusted().await;
     a.pass(1).await;
     a.hears(|kind| matches!(kind, Kind::EffectAnswered { .. })).await;
     // The deadline was over when the effect was sent: the section is left at once, through the gate.

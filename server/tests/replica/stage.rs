@@ -181,6 +181,17 @@ impl Replica {
         from + found
     }
 
+    /// Wait until the replica trusts its latest grant no longer.
+    pub async fn untrusted(&mut self) {
+        self.hears(|kind| matches!(kind, Kind::Granted { .. })).await;
+        let until_us = self.heard.iter().rev().find_map(|line| match line.kind {
+            Kind::Granted { trusted_until_us, .. } => trusted_until_us,
+            _ => None,
+        });
+        let left_us = until_us.expect("a grant that expires").saturating_sub(server::clock::now_us());
+        tokio::time::sleep(std::time::Duration::from_micros(left_us + 1)).await;
+    }
+
     /// How attempt `n` ended.
     pub async fn outcome(&mut self, n: u32) -> (Outcome, String) {
         let attempt = self.attempt(n);

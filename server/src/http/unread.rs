@@ -1,0 +1,68 @@
+//! Requests that no handler has read: the framework refuses them in a word of plain text, or in none. Here
+//! they are answered as every other error is: what happened, and what to do.
+
+use axum::body::to_bytes;
+use axum::extract::Request;
+use axum::http::{StatusCode, header};
+use axum::middleware::Next;
+use axum::response::{IntoResponse, Response};
+use locks::event::Whose;
+
+use super::problem::{ApiError, PROBLEM, respond};
+
+/// The longest that the framework says, in bytes.
+const WORDS: usize = 2048;
+
+/// Answer in problem details what is refused in other words. Pages tell of errors themselves.
+pub async fn explain(request: Request, next: Next) -> Response {
+    let response = next.run(request).await;
+    let kind = response.headers().get(header::CONTENT_TYPE).and_then(|kind| kind.to_str().ok()).unwrap_or_default();
+    if kind.starts_with(PROBLEM) || kind.starts_with("text/html") {
+        return response;
+    }
+    let (title, whose) = match response.status() {
+        StatusCode::NOT_FOUND => ("Not found", Whose::Yours),
+        StatusCode::METHOD_NOT_ALLOWED => ("Not possible here", Whose::Yours),
+        StatusCode::PAYLOAD_TOO_LARGE => ("Too long", Whose::Yours),
+        StatusCode::BAD_REQUEST | StatusCode::UNSUPPORTED_MEDIA_TYPE | StatusCode::UNPROCESSABLE_ENTITY => {
+            ("Not understood", Whose::Yours)
+        }
+        StatusCode::SERVICE_UNAVAILABLE => ("Too slow", Whose::Lab),
+        _ => return response,
+    };
+    let (mut parts, body) = response.into_parts();
+    let words = to_bytes(body, WORDS).await.unwrap_or_default();
+    let allow = parts.headers.get(header::ALLOW).and_then(|allow| allow.to_str().ok()).map(str::to_owned);
+    let detail = detail(parts.status, String::from_utf8_lossy(&words).trim(), allow.as_deref());
+    let answer = respond(parts.status, title, detail, whose);
+    for name in [header::CONTENT_TYPE, header::CONTENT_LENGTH, header::CONTENT_ENCODING] {
+        parts.headers.remove(name);
+    }
+    let (told, body) = answer.into_parts();
+    parts.headers.extend(told.headers);
+    Response::from_parts(parts, body)
+}
+
+fn detail(status: StatusCode, words: &str, allow: Option<&str>) -> String {
+    match status {
+        StatusCode::NOT_FOUND => "There is nothing at this address. GET /api/runs lists your runs.".to_owned(),
+        StatusCode::METHOD_NOT_ALLOWED => match allow {
+            Some(allow) => format!("This address takes {allow} only."),
+            None => "This address does not take that method.".to_owned(),
+        },
+        StatusCode::PAYLOAD_TOO_LARGE => {
+            "The body is too long. An action has at most 64 kB, a file to import at most 64 MB.".to_owned()
+        }
+        StatusCode::UNSUPPORTED_MEDIA_TYPE => {
+            "Send the body as JSON, with the header `Content-Type: application/json`.".to_owned()
+        }
+        StatusCode::SERVICE_UNAVAILABLE => "The lab did not answer in time. Try again.".to_owned(),
+        _ if words.is_empty() => "The request could not be read. Look at its address and its body.".to_owned(),
+        _ => format!("{}. Look at the request's address and body.", words.trim_end_matches('.')),
+    }
+}
+
+/// For addresses of the programming interface that there are not.
+pub async fn nothing_there() -> Response {
+    ApiError::NotFound("address; GET /api/runs lists your runs").into_response()
+}
