@@ -278,7 +278,6 @@ async fn a_reader_changes_nothing_and_reads_no_file_whatever_it_asks() {
         "CONFIG GET dir",
         "EVAL return 0",
         "SHUTDOWN NOSAVE",
-        "DEBUG SLEEP 1",
         "ACL LIST",
         "CLIENT KILL TYPE normal",
         "MULTI",

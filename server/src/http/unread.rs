@@ -32,8 +32,7 @@ pub async fn explain(request: Request, next: Next) -> Response {
     };
     let (mut parts, body) = response.into_parts();
     let words = to_bytes(body, WORDS).await.unwrap_or_default();
-    let allow = parts.headers.get(header::ALLOW).and_then(|allow| allow.to_str().ok()).map(str::to_owned);
-    let detail = detail(parts.status, String::from_utf8_lossy(&words).trim(), allow.as_deref());
+    let detail = detail(parts.status, String::from_utf8_lossy(&words).trim());
     let answer = respond(parts.status, title, detail, whose);
     for name in [header::CONTENT_TYPE, header::CONTENT_LENGTH, header::CONTENT_ENCODING] {
         parts.headers.remove(name);
@@ -43,13 +42,12 @@ pub async fn explain(request: Request, next: Next) -> Response {
     Response::from_parts(parts, body)
 }
 
-fn detail(status: StatusCode, words: &str, allow: Option<&str>) -> String {
+fn detail(status: StatusCode, words: &str) -> String {
     match status {
         StatusCode::NOT_FOUND => "There is nothing at this address. GET /api/runs lists your runs.".to_owned(),
-        StatusCode::METHOD_NOT_ALLOWED => match allow {
-            Some(allow) => format!("This address takes {allow} only."),
-            None => "This address does not take that method.".to_owned(),
-        },
+        StatusCode::METHOD_NOT_ALLOWED => {
+            "This address does not take that method; the header `Allow` says which it takes.".to_owned()
+        }
         StatusCode::PAYLOAD_TOO_LARGE => {
             "The body is too long. An action has at most 64 kB, a file to import at most 64 MB.".to_owned()
         }
