@@ -25,7 +25,7 @@ impl Told {
     }
 
     /// Resolves when the process is told to end.
-    pub async fn to_end(&mut self) {
+    pub async fn end(&mut self) {
         tokio::select! {
             _ = self.interrupt.recv() => {}
             _ = self.terminate.recv() => {}
@@ -56,7 +56,7 @@ pub fn cancels(insisted: u8) -> io::Result<CancellationToken> {
     let token = CancellationToken::new();
     let told_to_end = token.clone();
     tokio::spawn(async move {
-        told.to_end().await;
+        told.end().await;
         say::error("told to end; ending what runs ...");
         told_to_end.cancel();
         told.at_once().await;

@@ -159,7 +159,7 @@ fn url(address: SocketAddr) -> String {
 
 /// Ends when told to; whoever insists ends the process at once, and the warden cleans up.
 async fn until_told(mut told: Told, shutdown: CancellationToken) {
-    told.to_end().await;
+    told.end().await;
     say::line("Stopping ...");
     shutdown.cancel();
     told.at_once().await;

@@ -80,7 +80,7 @@ impl Chrome {
             .connect(&format!("http://127.0.0.1:{port}"))
             .await
             .expect("a browser session");
-        let chrome = Chrome { client, driver, profile: profile };
+        let chrome = Chrome { client, driver, profile };
         chrome.resize(width, height).await;
         chrome
     }
