@@ -88,7 +88,15 @@ const RELEASE: &str = release!(now: "clock_timestamp()", mine: "   and token = $
 const RELEASE_REPLICA: &str = release!(now: "$3::timestamptz", mine: "   and token = $2::text\n");
 const RELEASE_ANY: &str = release!(now: "clock_timestamp()", mine: "");
 
+// A column without time zone keeps the session's time of day, which is another instant in another zone.
+const ACQUIRE_ZONE_LESS: &str = acquire!(now: "(clock_timestamp()::timestamp at time zone 'UTC')", or: "");
+const RENEW_ZONE_LESS: &str =
+    renew!(now: "(clock_timestamp()::timestamp at time zone 'UTC')", lease: "$3", mine: "   and token = $2::text\n");
+const RELEASE_ZONE_LESS: &str =
+    release!(now: "(clock_timestamp()::timestamp at time zone 'UTC')", mine: "   and token = $2::text\n");
+
 const REPLICA_CLOCK: &str = "replica-clock";
+const ZONE_LESS: &str = "zone-less";
 const NO_OWNER_CHECK: &str = "no-owner-check";
 const HOST_TOKEN: &str = "host-token";
 const TIMEOUT_AS_GRANTED: &str = "timeout-as-granted";
@@ -105,6 +113,12 @@ pub(super) const INFO: Info = Info {
             text: "The lease is compared with the replica's own clock: one that runs ahead takes a lock that still holds.",
             broken: true,
             commands: &[("acquire", ACQUIRE_REPLICA), ("renew", RENEW_REPLICA), ("release", RELEASE_REPLICA)],
+        },
+        Mutant {
+            name: ZONE_LESS,
+            text: "The lease's end is kept as a time of day without a zone: sessions in other zones read it hours off.",
+            broken: true,
+            commands: &[("acquire", ACQUIRE_ZONE_LESS), ("renew", RENEW_ZONE_LESS), ("release", RELEASE_ZONE_LESS)],
         },
         Mutant {
             name: NO_OWNER_CHECK,
@@ -168,6 +182,7 @@ mod machine {
     pub struct Texts {
         /// The replica's clock decides; how far it is ahead of the store's is only known to the model.
         replica_clock: Option<i64>,
+        zone_less: bool,
         any_owner: bool,
         host_token: Option<Token>,
         quirks: Quirks,
@@ -189,7 +204,8 @@ mod machine {
         fn new(setup: &Setup, mutant: Option<&'static str>, host: &str) -> Self {
             let is = |name| mutant == Some(name);
             Texts {
-                replica_clock: (is(REPLICA_CLOCK) || setup.clock == Clock::Replica).then_some(0),
+                replica_clock: (is(REPLICA_CLOCK) || setup.clock == Clock::Replica && !is(ZONE_LESS)).then_some(0),
+                zone_less: is(ZONE_LESS),
                 any_owner: is(NO_OWNER_CHECK),
                 host_token: is(HOST_TOKEN).then(|| Token(host.to_owned())),
                 quirks: Quirks { guesses: is(TIMEOUT_AS_GRANTED), trusts_for_ever: is(LEADS_ON), ..Quirks::default() },
@@ -238,6 +254,9 @@ mod machine {
 
     impl Texts {
         fn acquire_text(&self) -> &'static str {
+            if self.zone_less {
+                return ACQUIRE_ZONE_LESS;
+            }
             match (self.host_token.is_some(), self.replica_clock.is_some()) {
                 (false, false) => ACQUIRE,
                 (false, true) => ACQUIRE_REPLICA,
@@ -247,6 +266,9 @@ mod machine {
         }
 
         fn renew_text(&self) -> &'static str {
+            if self.zone_less {
+                return RENEW_ZONE_LESS;
+            }
             match (self.any_owner, self.replica_clock.is_some()) {
                 (false, false) => RENEW,
                 (false, true) => RENEW_REPLICA,
@@ -256,6 +278,9 @@ mod machine {
         }
 
         fn release_text(&self) -> &'static str {
+            if self.zone_less {
+                return RELEASE_ZONE_LESS;
+            }
             match (self.any_owner, self.replica_clock.is_some()) {
                 (false, false) => RELEASE,
                 (false, true) => RELEASE_REPLICA,

@@ -101,9 +101,9 @@ impl Cell {
         let (fault, strategy) = (self.fault.name, self.strategy.clone());
         let figures = Figures::of(&finished.verdict);
         let (coverage, why) = match finished.outcome {
-            Outcome::Held | Outcome::Failed => match unanswered(&finished.events) {
-                Some(why) if !self.fault.cuts_sink => (Coverage::Inconclusive, Some(why)),
-                _ => (figures.coverage(self.guard.is_some()), None),
+            Outcome::Held | Outcome::Failed => match unanswered(&finished.events, self.fault.cuts_off) {
+                Some(why) => (Coverage::Inconclusive, Some(why)),
+                None => (figures.coverage(self.guard.is_some()), None),
             },
             Outcome::Inconclusive(why) => (Coverage::Inconclusive, Some(why)),
             Outcome::BadScenario(why) => return Err(CellError::Script { fault, strategy, why }),
@@ -116,10 +116,13 @@ impl Cell {
 }
 
 /// An effect of which nobody knows whether the sink took it, or that was rejected because the guard could not
-/// ask: where no fault did that, the machine was too busy, and the run says nothing about the lock.
-fn unanswered(events: &[Arc<Event>]) -> Option<String> {
+/// ask: where no fault did that, the machine was too busy, and the run says nothing about the lock. Effects of
+/// a replica that is cut off on purpose are not looked at.
+fn unanswered(events: &[Arc<Event>], cut_off: Option<&str>) -> Option<String> {
     events.iter().find_map(|event| match &event.kind {
-        Kind::EffectAnswered { attempt, answer: EffectAnswer::Unknown | EffectAnswer::GuardUnreachable(_), .. } => {
+        Kind::EffectAnswered { attempt, answer: EffectAnswer::Unknown | EffectAnswer::GuardUnreachable(_), .. }
+            if Some(attempt.replica.as_str()) != cut_off =>
+        {
             Some(format!("the sink had no answer for {attempt} in time, though nothing disturbed it"))
         }
         _ => None,

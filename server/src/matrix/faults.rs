@@ -52,8 +52,8 @@ pub struct Fault {
     pub without_lock: bool,
     /// Takes so many processes that it has the machine to itself.
     pub heavy: bool,
-    /// Leaves effects without an answer on purpose.
-    pub cuts_sink: bool,
+    /// The replica whose effects it leaves without an answer on purpose.
+    pub cuts_off: Option<&'static str>,
     /// Its scripts, by the places that they are for.
     scripts: &'static [(&'static [Place], &'static str)],
 }
@@ -89,7 +89,7 @@ const fn fault(
     group: &'static str,
     scripts: &'static [(&'static [Place], &'static str)],
 ) -> Fault {
-    Fault { name, title, group, without_lock: false, heavy: false, cuts_sink: false, scripts }
+    Fault { name, title, group, without_lock: false, heavy: false, cuts_off: None, scripts }
 }
 
 /// All of them.
@@ -108,7 +108,7 @@ pub const ALL: &[Fault] = &[
         &[(ANY, script!("work-longer-than-lease"))],
     ),
     Fault {
-        cuts_sink: true,
+        cuts_off: Some("A"),
         ..fault("cut-off", "Cut from the store and the sink", NETWORK, &[(ANY, script!("cut-off"))])
     },
     fault(

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::str::FromStr;
 
-use locks::ids::{AttemptId, BadName, Endpoint, LockName, Slot};
+use locks::ids::{AttemptId, BadName, Endpoint, Gate, LockName, Slot};
 use locks::setup::Setup;
 use serde::{Deserialize, Serialize};
 
@@ -40,6 +40,8 @@ pub enum Control {
     Pass {
         /// The attempt.
         attempt: AttemptId,
+        /// Only that gate, wherever it may wait by now; `None`: any.
+        gate: Option<Gate>,
     },
     /// The set-up from now on; attempts under way keep theirs.
     Set {

@@ -45,9 +45,9 @@ impl<O> Gates<O> {
         self.waiting.push(waiting);
     }
 
-    /// Let an attempt pass the gate at which it has waited longest.
-    pub(super) fn pass(&mut self, attempt: &AttemptId) -> Option<Waiting<O>> {
-        self.take(|waiting| waiting.attempt == *attempt)
+    /// Let an attempt pass the gate at which it has waited longest, or that one only.
+    pub(super) fn pass(&mut self, attempt: &AttemptId, gate: Option<&Gate>) -> Option<Waiting<O>> {
+        self.take(|waiting| waiting.attempt == *attempt && gate.is_none_or(|gate| *gate == waiting.gate))
     }
 
     /// One whose gate has opened by itself.
@@ -83,9 +83,10 @@ mod tests {
         gates.wait(waiting(2, Gate::Effect, None));
         gates.wait(waiting(2, Gate::Leave, None));
         let second = waiting(2, Gate::Done, None).attempt;
-        assert_eq!(gates.pass(&second).unwrap().gate, Gate::Effect);
-        assert_eq!(gates.pass(&second).unwrap().gate, Gate::Leave);
-        assert!(gates.pass(&second).is_none());
+        assert_eq!(gates.pass(&second, Some(&Gate::Done)).map(|waiting| waiting.gate), None);
+        assert_eq!(gates.pass(&second, None).unwrap().gate, Gate::Effect);
+        assert_eq!(gates.pass(&second, Some(&Gate::Leave)).unwrap().gate, Gate::Leave);
+        assert!(gates.pass(&second, None).is_none());
     }
 
     #[test]

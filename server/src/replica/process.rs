@@ -120,7 +120,7 @@ impl Process {
         match control {
             Control::Hello { .. } => return Err(Error::Hello),
             Control::Fire { slot, lock } => self.give(slot, Some(lock)),
-            Control::Pass { attempt } => self.tell_all(|| Happening::Pass(attempt.clone())),
+            Control::Pass { attempt, gate } => self.tell_all(|| Happening::Pass(attempt.clone(), gate.clone())),
             Control::Set { setup } => self.set(*setup)?,
             Control::Rebind => self.read_catalog(),
             Control::Cancel => self.tell_all(|| Happening::Cancel),

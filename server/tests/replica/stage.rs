@@ -150,7 +150,7 @@ impl Replica {
     /// Let attempt `n` pass the gate at which it waits.
     pub async fn pass(&mut self, n: u32) {
         let attempt = self.attempt(n);
-        self.tell(&Control::Pass { attempt }).await;
+        self.tell(&Control::Pass { attempt, gate: None }).await;
     }
 
     /// Pass gates until attempt `n` waits at that one.
@@ -166,7 +166,7 @@ impl Replica {
             from = at + 1;
             let passed = |kind: &Kind| matches!(kind, Kind::GatePassed { attempt: a, .. } if *a == attempt);
             if !self.heard[from..].iter().any(|line| passed(&line.kind)) {
-                self.tell(&Control::Pass { attempt: attempt.clone() }).await;
+                self.tell(&Control::Pass { attempt: attempt.clone(), gate: None }).await;
             }
         }
     }

@@ -35,8 +35,8 @@ pub(super) enum Happening {
         /// By the binder's timer; otherwise by `fire`.
         by_timer: bool,
     },
-    /// An attempt may pass its gate.
-    Pass(AttemptId),
+    /// An attempt may pass its gate, if it is that one.
+    Pass(AttemptId, Option<Gate>),
     /// Cancel what is under way.
     Cancel,
     /// The lease clock was moved: timers are looked at anew.
@@ -116,8 +116,8 @@ impl<S: Strategy> Driver<S> {
     fn take(&mut self, happening: Happening) {
         match happening {
             Happening::Due { slot, lock, by_timer } => self.due(slot, lock, by_timer),
-            Happening::Pass(attempt) => {
-                if let Some(waiting) = self.gates.pass(&attempt) {
+            Happening::Pass(attempt, gate) => {
+                if let Some(waiting) = self.gates.pass(&attempt, gate.as_ref()) {
                     self.pass(waiting);
                 }
             }

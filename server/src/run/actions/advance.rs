@@ -66,9 +66,12 @@ async fn one(rig: &Rig, name: &str, advance: &Advance) -> Result<(), ActError> {
             }
         }
         rig.state().passed.insert(name.to_owned(), waiting.number);
-        rig.replicas.tell(name, Control::Pass { attempt: waiting.attempt })?;
+        rig.replicas.tell(name, Control::Pass { attempt: waiting.attempt, gate: Some(waiting.gate) })?;
         if advance.until.is_none() {
-            return Ok(());
+            // Whoever looks next, the run's end above all, is not to find it still waiting there.
+            let limit = deadline.saturating_duration_since(Instant::now());
+            let gone = |standing: &Standing| (!still_waits(standing, name, waiting.number)).then_some(());
+            return rig.board.until(limit, gone).await.ok_or_else(|| missed(rig, name, advance));
         }
     }
 }
@@ -89,6 +92,12 @@ fn waiting(standing: &Standing, name: &str, passed: u64) -> Option<Result<Waitin
             has_next: replica.has_next(),
         }))
     })
+}
+
+/// Does the replica run, and wait where that number says?
+fn still_waits(standing: &Standing, name: &str, number: u64) -> bool {
+    let Some(replica) = standing.replicas.get(name).filter(|replica| replica.runs()) else { return false };
+    replica.attempts.values().any(|attempt| attempt.at.iter().any(|(_, other)| *other == number))
 }
 
 /// An attempt ended in this step. Where its effect was waited for and the grant was over before, the

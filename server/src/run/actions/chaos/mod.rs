@@ -72,13 +72,13 @@ async fn pass(rig: &Rig, name: &str) -> Result<(), ActError> {
     let waiting = rig.board.until(limit, |standing| {
         let attempts = &standing.replicas.get(name)?.attempts;
         attempts.iter().find_map(|(attempt, at)| {
-            let (_, number) = at.at.iter().find(|(_, number)| *number > passed)?;
-            Some((attempt.clone(), *number))
+            let (gate, number) = at.at.iter().find(|(_, number)| *number > passed)?;
+            Some((attempt.clone(), gate.clone(), *number))
         })
     });
-    let Some((attempt, number)) = waiting.await else { return Ok(()) };
+    let Some((attempt, gate, number)) = waiting.await else { return Ok(()) };
     rig.state().passed.insert(name.to_owned(), number);
-    rig.replicas.tell(name, Control::Pass { attempt })
+    rig.replicas.tell(name, Control::Pass { attempt, gate: Some(gate) })
 }
 
 /// One fault, or its end.
