@@ -147,7 +147,7 @@ impl PgRowLock {
             },
             // Its connection is discarded already.
             Getting::Acquiring(_) if job.cancelled => Some(CANCELLED),
-            Getting::Acquiring(_) if job.gone => Some(NOT_HELD),
+            Getting::Acquiring(_) if job.gone && *reply != Reply::Unknown => Some(NOT_HELD),
             Getting::Acquiring(_) => self.acquired(job, now, sent, reply, out),
             Getting::Confirming(_) | Getting::Publishing(_) if job.gone => cancelled.or(Some(NOT_HELD)),
             Getting::Confirming(_) => match cancelled.or(failed(reply)) {

@@ -68,9 +68,10 @@ fn one_attempt<S: Strategy>(w: &mut Walk<S>, dice: &mut Dice) {
             assert!(owed.is_empty(), "finished while the driver still owes {owed:?}");
             return;
         }
-        out = match dice.roll(12) {
+        // Only a lock that lives in its session is lost with it.
+        out = match dice.roll(if S::info().lock_at == LockAt::RowLock { 11 } else { 10 }) {
             0 => w.cancel(),
-            11 => w.feed(Input::SessionLost { session: Session("lock") }),
+            10 => w.feed(Input::SessionLost { session: Session("lock") }),
             1 | 2 => {
                 w.now = w.now.plus(dice.pick(&[1, 10, 100, 1000, 4000]));
                 Vec::new()
@@ -167,7 +168,7 @@ fn walk_everywhere<S: Strategy>() {
     let mut moves = Moves::new();
     let mut dice = Dice(1);
     let mutants: Vec<_> = S::info().mutants.iter().map(|mutant| Some(mutant.name)).chain([None]).collect();
-    for round in 0..60 {
+    for round in 0..240 {
         for mutant in &mutants {
             let handler = if round % 3 == 0 { Handler::Stubborn } else { Handler::Cooperative };
             let acquire_timeout_ms = if round % 4 < 2 { 500 } else { 0 };
