@@ -1,38 +1,73 @@
-//! The lab as a model: two replicas that run a real strategy, the model of its store, a sink with real
+//! The lab as a model: two replicas that run a real strategy, the model of its stores, a sink with real
 //! guards, and messages in flight. One slot is given to both.
 //!
 //! Whatever may happen may also come late or never. So a pause is nothing but time that passes without the
 //! replica's steps, a death looks to all others like a pause without end, and a lost message is one that
 //! never arrives. In a `prompt` lab a replica does at once what it can do by itself: then nobody is ever
 //! paused, and deaths are steps of their own.
-
-use std::collections::BTreeMap;
+//!
+//! Of several nodes only those that both replicas reach can make one exclude the other. So the others are kept
+//! simple: one that a replica does not reach says no, one that only it reaches answers at once. Nothing is
+//! lost by that: an answer that comes late is waited for just as one of a common node is, and one that does
+//! not come is one vote less, so that there is less of a grant.
 
 use locks::action::Direction;
 use locks::guard::{Seen, rejects};
-use locks::ids::{At, AttemptId, Slot, Token};
+use locks::ids::{AttemptId, Endpoint};
 use locks::setup::{Handler, Setup};
-use locks::strategy::{EffectAnswer, Input, Op, Output, Param, Reply, Strategy, WorkEnd};
-use stateright::{Model, Property};
+use locks::strategy::{EffectAnswer, Input, LockAt, Op, Output, Param, Reply, Strategy, WorkEnd};
 
-use crate::world::{Epochs, LOCK, Letter, Message, NAMES, Place, RUNGS, Replica, Step, Witness, World};
+use crate::world::{Letter, Message, NAMES, Place, RUNGS, Stores, World};
 
 /// A claim and its name.
 pub type Claim<S> = (&'static str, fn(&Lab<S>, &World<S>) -> bool);
 
-/// The bounds of a check.
+/// The bounds of a check. A moment is the time between two steps of the clock.
+#[derive(Clone)]
+pub struct Bounds {
+    /// The last moment.
+    pub horizon: u64,
+    /// How long a moment is, in milliseconds of all clocks.
+    pub moment_ms: u64,
+    /// Nobody is paused.
+    pub prompt: bool,
+    /// Replicas that may die.
+    pub deaths: u8,
+    /// The nodes that each replica reaches; empty: all that there are.
+    pub reach: [&'static [u8]; 2],
+    /// What may happen to a store.
+    pub fault: Option<Fault>,
+}
+
+impl Bounds {
+    /// Everybody may be paused, for as long as it takes.
+    pub fn paused(horizon: u64) -> Bounds {
+        Bounds { horizon, moment_ms: 1, prompt: false, deaths: 0, reach: [&[], &[]], fault: None }
+    }
+
+    /// Nobody is paused, but messages are lost and one replica may die.
+    pub fn prompt() -> Bounds {
+        Bounds { prompt: true, deaths: 1, ..Bounds::paused(5) }
+    }
+}
+
+/// Something that happens to one Redis node, once.
+#[derive(Clone, Copy)]
+pub enum Fault {
+    /// It loses its memory, and does not answer for so long.
+    Forgets { node: u8, away_ms: u64 },
+    /// Its clock jumps so far ahead.
+    Jumps { node: u8, by_ms: u64 },
+}
+
+/// What is checked, within which bounds.
 #[derive(Clone)]
 pub struct Lab<S: Strategy> {
     /// The strategies at the start, one a replica.
     pub strategies: [S; 2],
     /// Its lease and handler are looked at.
     pub setup: Setup,
-    /// The last moment.
-    pub horizon: u64,
-    /// Nobody is paused.
-    pub prompt: bool,
-    /// Replicas that may die.
-    pub deaths: u8,
+    pub bounds: Bounds,
     /// What is claimed of every state, by name.
     pub claims: Vec<Claim<S>>,
 }
@@ -40,14 +75,29 @@ pub struct Lab<S: Strategy> {
 impl<S> Lab<S>
 where
     S: Strategy,
-    <S::Op as Op>::Store: Epochs,
+    <S::Op as Op>::Store: Stores,
 {
-    fn attempt(&self, r: usize) -> AttemptId {
+    pub fn attempt(&self, r: usize) -> AttemptId {
         AttemptId { replica: NAMES[r].to_owned(), incarnation: 1, n: 1 }
     }
 
+    /// On how many stores a grant must stand.
+    pub fn quorum(&self) -> usize {
+        match S::info().lock_at {
+            LockAt::Keys { quorum, .. } => usize::from(quorum),
+            _ => 1,
+        }
+    }
+
+    fn reaches(&self, r: usize, to: Endpoint) -> bool {
+        match to {
+            Endpoint::Redis(node) => self.bounds.reach[r].is_empty() || self.bounds.reach[r].contains(&node),
+            _ => true,
+        }
+    }
+
     /// Tell a replica's strategy something and perform what it wants, up to the next gate.
-    fn tell(&self, world: &mut World<S>, r: usize, input: Input) {
+    pub fn tell(&self, world: &mut World<S>, r: usize, input: Input) {
         let now = world.now;
         for output in world.replicas[r].strategy.on(now, input) {
             self.perform(world, r, output);
@@ -59,16 +109,29 @@ where
         let attempt = self.attempt(r);
         let replica = &mut world.replicas[r];
         match output {
-            Output::Send { command, op, timeout_ms, .. } => {
+            Output::Send { command, to, op, .. } if !self.reaches(r, to) => {
+                let no = if op.wire().name == "acquire" { Param::Null } else { Param::Int(0) };
+                self.tell(world, r, Input::Reply { command, sent: now, reply: Reply::Redis(no) });
+            }
+            Output::Send { command, to, op, .. } if !self.reaches(1 - r, to) => {
+                let reply = self.execute(world, r, to, &op);
+                self.tell(world, r, Input::Reply { command, sent: now, reply });
+            }
+            Output::Send { command, to, session, op, timeout_ms, .. } => {
                 replica.asked.push((command, now, now.plus(timeout_ms)));
                 let letter = Letter { replica: r, way: Direction::Request, command: Some(command) };
-                world.flying.insert(letter, Message::Ask { op, sent: now });
+                world.flying.insert(letter, Message::Ask { op, to, session, sent: now });
             }
             // What was written may still arrive; nothing comes back on a closed connection.
-            Output::Discard { .. } => world
-                .flying
-                .retain(|letter, _| letter.replica != r || letter.way != Direction::Reply || letter.command.is_none()),
-            Output::Enter { not_after, .. } => replica.place = Place::AtEnter { not_after },
+            Output::Discard { session: closed } => world.flying.retain(|letter, message| {
+                let lost = matches!(message, Message::Reply { session, .. } if *session == closed);
+                letter.replica != r || !lost
+            }),
+            Output::Enter { epoch, not_after, .. } => {
+                replica.place = Place::AtEnter { not_after };
+                world.seen.latest = Some(r);
+                world.seen.newest = world.seen.newest.max(epoch);
+            }
             Output::Extended { .. } => {}
             Output::Stop { .. } if replica.place == Place::Working && self.setup.handler == Handler::Cooperative => {
                 replica.place = Place::Nowhere;
@@ -91,46 +154,61 @@ where
         }
     }
 
-    /// A command reaches the store.
-    fn execute(&self, world: &mut World<S>, letter: Letter, op: &S::Op, sent: At) {
+    /// Behind gate `enter`, in time.
+    pub fn enter(&self, world: &mut World<S>, r: usize) {
+        world.seen.sections_overlapped |= world.inside() > 0;
+        world.seen.entered_without |= world.seen.votes_for(r, world.now) < self.quorum();
+        world.replicas[r].inside = true;
+        world.replicas[r].place = Place::Working;
+        self.tell(world, r, Input::Entered { attempt: self.attempt(r) });
+    }
+
+    /// A command is executed by a store, and what the onlooker makes of it.
+    fn execute(&self, world: &mut World<S>, r: usize, at: Endpoint, op: &S::Op) -> Reply {
         let now = world.now;
         let reply = op.apply(&mut world.store, now);
-        let r = letter.replica;
-        let until = now.plus(self.setup.lease_ms);
+        let took_effect = match &reply {
+            Reply::Rows { affected, .. } => *affected > 0,
+            Reply::Redis(value) => !matches!(value, Param::Null | Param::Int(0)),
+            _ => false,
+        };
+        if !took_effect {
+            return reply;
+        }
         let seen = &mut world.seen;
-        let took_effect = matches!(reply, Reply::Rows { affected: 1.., .. });
-        let anothers = seen.standing.is_some_and(|(holder, until)| holder != r && now < until);
+        let vote = now.plus(self.setup.lease_ms);
+        let stands = |who: usize| seen.votes.get(&(who, at)).is_some_and(|until| *until > now);
+        let anothers = stands(1 - r) && !stands(r);
         match op.wire().name {
-            "acquire" if took_effect => {
-                seen.grants_overlapped |= anothers;
-                seen.standing = Some((r, until));
-                if let Reply::Rows { row, .. } = &reply
-                    && let Some(Param::Int(epoch)) = row.first()
-                {
-                    seen.newest = seen.newest.max(u64::try_from(*epoch).ok());
+            "acquire" => {
+                seen.votes.insert((r, at), vote);
+                let others = seen.votes_for(1 - r, now);
+                if seen.votes_for(r, now) >= self.quorum() && others >= self.quorum() {
+                    seen.grants_overlapped = true;
+                    seen.wide_grants_overlapped |= others > self.quorum();
                 }
             }
-            "renew" if took_effect && anothers => seen.foreign = true,
-            "renew" if took_effect => seen.standing = Some((r, until)),
-            "release" if took_effect && anothers => seen.foreign = true,
-            "release" if took_effect => seen.standing = None,
+            "renew" | "release" if anothers => seen.foreign = true,
+            "renew" => drop(seen.votes.insert((r, at), vote)),
+            "release" => drop(seen.votes.remove(&(r, at))),
             _ => {}
         }
-        if world.replicas[r].asked.iter().any(|(command, ..)| Some(*command) == letter.command) {
-            let back = Letter { way: Direction::Reply, ..letter };
-            world.flying.insert(back, Message::Reply { reply, sent });
-        }
+        reply
     }
 
     /// An effect reaches the sinks, which decide as the bank does.
     fn settle(&self, world: &mut World<S>, letter: Letter, epoch: Option<u64>) {
         let current_epoch = world.store.epoch();
+        let stale = match epoch {
+            Some(_) => epoch < world.seen.newest,
+            None => world.seen.latest != Some(letter.replica),
+        };
         for (sink, guard) in world.sinks.iter_mut().zip(RUNGS) {
             let seen = Seen { highest_epoch: sink.highest_epoch, current_epoch, effects_of_slot: sink.effects };
             if rejects(guard.as_slice(), epoch, &seen).is_none() {
                 sink.effects += 1;
                 sink.highest_epoch = sink.highest_epoch.max(epoch);
-                sink.stale |= epoch < world.seen.newest;
+                sink.stale += u32::from(stale);
             }
         }
         // An answer on its way does nothing but what a later arrival does.
@@ -140,170 +218,22 @@ where
         }
     }
 
-    fn arrive(&self, world: &mut World<S>, letter: Letter, message: Message<S::Op>) {
+    pub fn arrive(&self, world: &mut World<S>, letter: Letter, message: Message<S::Op>) {
         let r = letter.replica;
         match message {
-            Message::Ask { op, sent } => self.execute(world, letter, &op, sent),
+            Message::Ask { op, to, session, sent } => {
+                let reply = self.execute(world, r, to, &op);
+                if world.replicas[r].asked.iter().any(|(command, ..)| Some(*command) == letter.command) {
+                    let back = Letter { way: Direction::Reply, ..letter };
+                    world.flying.insert(back, Message::Reply { reply, session, sent });
+                }
+            }
             Message::Effect { epoch } => self.settle(world, letter, epoch),
-            Message::Reply { reply, sent } => {
+            Message::Reply { reply, sent, .. } => {
                 let Some(command) = letter.command else { return };
                 world.replicas[r].asked.retain(|(asked, ..)| *asked != command);
                 self.tell(world, r, Input::Reply { command, sent, reply });
             }
         }
-    }
-
-    /// What a replica can do by itself now, but for ending its work, which takes as long as it takes.
-    fn own_step(&self, world: &World<S>, r: usize) -> Option<Step> {
-        let replica = &world.replicas[r];
-        match replica.place {
-            _ if !replica.alive => None,
-            _ if replica.strategy.next_timer().is_some_and(|at| at <= world.now) => Some(Step::Tick(r)),
-            Place::AtEnter { .. } => Some(Step::Enter(r)),
-            Place::AtEffect { .. } => Some(Step::SendEffect(r)),
-            _ if replica.asked.iter().any(|(.., until)| *until <= world.now) => Some(Step::TimedOut(r)),
-            _ => None,
-        }
-    }
-}
-
-impl<S> Model for Lab<S>
-where
-    S: Strategy + Sync,
-    S::Op: Sync,
-    <S::Op as Op>::Store: Epochs + Send + Sync,
-{
-    type State = World<S>;
-    type Action = Step;
-
-    fn init_states(&self) -> Vec<World<S>> {
-        let replica = |strategy: &S| Replica {
-            strategy: strategy.clone(),
-            alive: true,
-            fired: false,
-            inside: false,
-            place: Place::Nowhere,
-            asked: Vec::new(),
-            effect_open: false,
-            outcome: None,
-        };
-        vec![World {
-            now: At(0),
-            store: Default::default(),
-            replicas: self.strategies.iter().map(replica).collect(),
-            flying: BTreeMap::new(),
-            sinks: Default::default(),
-            seen: Witness::default(),
-            deaths: 0,
-        }]
-    }
-
-    fn actions(&self, world: &World<S>, steps: &mut Vec<Step>) {
-        if self.prompt
-            && let Some(step) = (0..NAMES.len()).find_map(|r| self.own_step(world, r))
-        {
-            return steps.push(step);
-        }
-        if world.now.0 < self.horizon && world.replicas[0].fired {
-            steps.push(Step::Time);
-        }
-        for (r, replica) in world.replicas.iter().enumerate().filter(|(_, replica)| replica.alive) {
-            if !replica.fired {
-                // Who comes first may as well be called A, and its time the first moment.
-                if r == 0 || world.replicas[0].fired {
-                    steps.push(Step::Fire(r));
-                }
-                continue;
-            }
-            if replica.strategy.next_timer().is_some_and(|at| at <= world.now) {
-                steps.push(Step::Tick(r));
-            }
-            match replica.place {
-                Place::Nowhere => {}
-                Place::AtEnter { .. } => steps.push(Step::Enter(r)),
-                Place::Working => steps.push(Step::Finish(r)),
-                Place::AtEffect { .. } => steps.push(Step::SendEffect(r)),
-            }
-            if replica.asked.iter().any(|(.., until)| *until <= world.now) {
-                steps.push(Step::TimedOut(r));
-            }
-            if replica.effect_open {
-                steps.push(Step::EffectTimedOut(r));
-            }
-            if world.deaths < self.deaths && replica.outcome.is_none() {
-                steps.push(Step::Die(r));
-            }
-        }
-        for letter in world.flying.keys() {
-            steps.push(Step::Arrive(*letter));
-        }
-    }
-
-    fn next_state(&self, last: &World<S>, step: Step) -> Option<World<S>> {
-        let mut world = last.clone();
-        match step {
-            Step::Time => world.now = world.now.plus(1),
-            Step::Fire(r) => {
-                world.replicas[r].fired = true;
-                let slot = Slot { schedule: LOCK.to_owned(), fire_ms: 0 };
-                let token = Token(format!("token of {}", NAMES[r]));
-                let due = Input::Due { attempt: self.attempt(r), slot, lock: LOCK.to_owned(), token, jitter: 0 };
-                self.tell(&mut world, r, due);
-            }
-            Step::Tick(r) => self.tell(&mut world, r, Input::Tick),
-            Step::Enter(r) => {
-                let Place::AtEnter { not_after } = world.replicas[r].place.clone() else { return None };
-                let attempt = self.attempt(r);
-                if not_after.is_none_or(|until| world.now < until) {
-                    world.replicas[r].inside = true;
-                    world.replicas[r].place = Place::Working;
-                    self.tell(&mut world, r, Input::Entered { attempt });
-                } else {
-                    world.replicas[r].place = Place::Nowhere;
-                    self.tell(&mut world, r, Input::EnterRefused { attempt });
-                }
-            }
-            Step::Finish(r) => {
-                world.replicas[r].place = Place::Nowhere;
-                self.tell(&mut world, r, Input::WorkEnded { attempt: self.attempt(r), how: WorkEnd::Done });
-            }
-            Step::SendEffect(r) => {
-                let Place::AtEffect { epoch } = world.replicas[r].place.clone() else { return None };
-                world.replicas[r].place = Place::Nowhere;
-                world.replicas[r].effect_open = true;
-                let letter = Letter { replica: r, way: Direction::Request, command: None };
-                world.flying.insert(letter, Message::Effect { epoch });
-                self.tell(&mut world, r, Input::EffectSent { attempt: self.attempt(r) });
-            }
-            Step::Arrive(letter) => {
-                let message = world.flying.remove(&letter)?;
-                self.arrive(&mut world, letter, message);
-            }
-            Step::TimedOut(r) => {
-                let late = world.replicas[r].asked.iter().position(|(.., until)| *until <= world.now)?;
-                let (command, sent, _) = world.replicas[r].asked.remove(late);
-                let back = Letter { replica: r, way: Direction::Reply, command: Some(command) };
-                world.flying.remove(&back);
-                self.tell(&mut world, r, Input::Reply { command, sent, reply: Reply::Unknown });
-            }
-            Step::EffectTimedOut(r) => {
-                world.replicas[r].effect_open = false;
-                let answer = EffectAnswer::Unknown;
-                self.tell(&mut world, r, Input::EffectAnswered { attempt: self.attempt(r), answer });
-            }
-            Step::Die(r) => {
-                world.deaths += 1;
-                let replica = &mut world.replicas[r];
-                (replica.alive, replica.inside, replica.effect_open) = (false, false, false);
-                replica.place = Place::Nowhere;
-                replica.asked.clear();
-                world.forget_replies(r);
-            }
-        }
-        Some(world)
-    }
-
-    fn properties(&self) -> Vec<Property<Self>> {
-        self.claims.iter().map(|(name, claim)| Property::always(name, *claim)).collect()
     }
 }

@@ -2,20 +2,22 @@
 
 use std::fmt::Write as _;
 
+use locks::setup::Setup;
 use locks::strategy::{Op, Strategy};
 use stateright::{Checker, Model, Path};
 
-use crate::lab::Lab;
-use crate::world::{Epochs, Letter, Message, NAMES, RUNGS, Step, World};
+use crate::lab::{Claim, Lab};
+use crate::scenario::{Frame, Untold, told};
+use crate::world::{Letter, Message, NAMES, RUNGS, Step, Stores, World};
 
 /// A strategy that a lab can be made of.
-pub trait Checkable: Strategy<Op: Sync + Op<Store: Epochs + Send + Sync>> + Sync {}
-impl<S: Strategy<Op: Sync + Op<Store: Epochs + Send + Sync>> + Sync> Checkable for S {}
+pub trait Checkable: Strategy<Op: Sync + Op<Store: Stores + Send + Sync>> + Sync {}
+impl<S: Strategy<Op: Sync + Op<Store: Stores + Send + Sync>> + Sync> Checkable for S {}
 
-/// Check claims: those of `refuted` must turn out wrong, all others must hold in the whole space.
-pub fn check<S: Checkable>(name: &str, lab: Lab<S>, refuted: &[&str]) {
-    let (wrong, right): (Vec<_>, Vec<_>) = lab.claims.iter().copied().partition(|(claim, _)| refuted.contains(claim));
-    assert_eq!(wrong.len(), refuted.len(), "{name}: {refuted:?}");
+/// Check a lab's claims, which must hold in the whole space, and those of `refuted`, which must turn out wrong.
+pub fn check<S: Checkable>(name: &str, lab: Lab<S>, refuted: &[fn() -> Claim<S>]) {
+    let right = lab.claims.clone();
+    let wrong = refuted.iter().map(|claim| claim());
     if !right.is_empty() {
         let checker = Lab { claims: right.clone(), ..lab.clone() }.checker().threads(2).spawn_bfs().join();
         println!("{name}: {} states, {} of them different", checker.state_count(), checker.unique_state_count());
@@ -26,15 +28,30 @@ pub fn check<S: Checkable>(name: &str, lab: Lab<S>, refuted: &[&str]) {
             }
         }
     }
-    // One claim and one thread: the search then ends with a shortest counterexample.
     for claim in wrong {
-        let checker = Lab { claims: vec![claim], ..lab.clone() }.checker().spawn_bfs().join();
-        match checker.discovery(claim.0) {
-            None => panic!("{name}: no counterexample in {} states to: {}", checker.unique_state_count(), claim.0),
-            Some(path) => {
-                println!("{name}: refuted after {} states: {}\n{}", checker.state_count(), claim.0, story(&path))
-            }
+        match refutation(&lab, claim) {
+            None => panic!("{name}: no counterexample to: {}", claim.0),
+            Some(path) => println!("{name}: refuted: {}\n{}{}", claim.0, story(&path), staged(&lab, &path)),
         }
+    }
+}
+
+/// A shortest counterexample, always the same one: one claim and one thread.
+pub fn refutation<S: Checkable>(lab: &Lab<S>, claim: Claim<S>) -> Option<Path<World<S>, Step>> {
+    let checker = Lab { claims: vec![claim], ..lab.clone() }.checker().spawn_bfs().join();
+    println!("  {} states until the search ended", checker.state_count());
+    checker.discovery(claim.0)
+}
+
+/// With `PRINT_SCENARIOS` set: the path as a scenario file, or why it is none.
+fn staged<S: Checkable>(lab: &Lab<S>, path: &Path<World<S>, Step>) -> String {
+    if std::env::var_os("PRINT_SCENARIOS").is_none() {
+        return String::new();
+    }
+    let setup = Setup { strategy: lab.setup.strategy.clone(), lease_ms: 6000, ..Setup::default() };
+    match told(lab, path, Frame { name: "counterexample", title: "A counterexample", setup }) {
+        Ok(scenario) => scenario.to_toml(),
+        Err(Untold(why)) => format!("    no scenario: {why}\n"),
     }
 }
 
@@ -58,7 +75,11 @@ fn story<S: Checkable>(path: &Path<World<S>, Step>) -> String {
         for ((was, is), guard) in before.sinks.iter().zip(&after.sinks).zip(RUNGS) {
             let guard = guard.map_or("none".to_owned(), |guard| guard.to_string());
             if was.effects < is.effects {
-                let _ = write!(text, "; accepted under {guard}{}", if is.stale { ", though stale" } else { "" });
+                let _ = write!(
+                    text,
+                    "; accepted under {guard}{}",
+                    if is.stale > was.stale { ", though stale" } else { "" }
+                );
             }
         }
         if before.inside() < after.inside() {
@@ -90,5 +111,6 @@ fn describe<S: Checkable>(step: &Step, before: &World<S>) -> String {
         Step::TimedOut(r) => format!("{} waits no longer for the store", NAMES[*r]),
         Step::EffectTimedOut(r) => format!("{} waits no longer for the sink", NAMES[*r]),
         Step::Die(r) => format!("{} is killed", NAMES[*r]),
+        Step::Fault => "a node is disturbed".to_owned(),
     }
 }

@@ -6,30 +6,60 @@ use std::hash::Hash;
 
 use locks::action::Direction;
 use locks::guard::Guard;
-use locks::ids::{At, CommandId};
+use locks::ids::{At, CommandId, Endpoint};
 use locks::machine::Outcome;
-use locks::strategy::{Op, Reply, Strategy};
+use locks::strategy::{Op, Reply, Session, Strategy, keys, pg_lease};
 
 /// Names of the replicas.
 pub const NAMES: [&str; 2] = ["A", "B"];
 /// The one lock.
 pub const LOCK: &str = "settle-invoices";
 
-/// What the sink reads from the store: the epoch in the lock's row.
-pub trait Epochs {
-    /// The published epoch.
+/// What the lab must know of a model of stores, and may do to it.
+pub trait Stores {
+    /// The published epoch: what the sink reads.
     fn epoch(&self) -> Option<u64>;
+    /// What a node would never show again is dropped, so that states that are alike are one.
+    fn tidy(&mut self, _now: At) {}
+    /// A node's expiries come nearer by so much; `None`: it forgets its keys. Says whether there were any.
+    fn disturb(&mut self, _node: Endpoint, _by_ms: Option<u64>) -> bool {
+        false
+    }
 }
 
-impl Epochs for () {
+impl Stores for () {
     fn epoch(&self) -> Option<u64> {
         None
     }
 }
 
-impl Epochs for locks::strategy::pg_lease::Store {
+impl Stores for pg_lease::Store {
     fn epoch(&self) -> Option<u64> {
         self.epochs.get(LOCK).copied()
+    }
+}
+
+impl Stores for keys::Store {
+    fn epoch(&self) -> Option<u64> {
+        self.epochs.published.get(LOCK).copied()
+    }
+
+    fn tidy(&mut self, now: At) {
+        self.keys.retain(|_, key| key.expires_at.is_none_or(|at| at > now));
+    }
+
+    fn disturb(&mut self, node: Endpoint, by_ms: Option<u64>) -> bool {
+        let before = self.keys.len();
+        let there = self.keys.keys().any(|(at, _)| *at == node);
+        match by_ms {
+            None => self.keys.retain(|(at, _), _| *at != node),
+            Some(ms) => {
+                for (_, key) in self.keys.iter_mut().filter(|((at, _), _)| *at == node) {
+                    key.expires_at = key.expires_at.map(|at| at.minus(ms));
+                }
+            }
+        }
+        there && (by_ms.is_some() || self.keys.len() < before)
     }
 }
 
@@ -44,6 +74,9 @@ pub struct World<S: Strategy> {
     pub sinks: [Sink; RUNGS.len()],
     pub seen: Witness,
     pub deaths: u8,
+    pub faults: u8,
+    /// A node that does not answer until then.
+    pub away: Option<(Endpoint, At)>,
 }
 
 /// One replica: the strategy's machine and what the driver has to know.
@@ -83,8 +116,8 @@ pub struct Letter {
 /// A message in flight.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Message<O> {
-    Ask { op: O, sent: At },
-    Reply { reply: Reply, sent: At },
+    Ask { op: O, to: Endpoint, session: Session, sent: At },
+    Reply { reply: Reply, session: Session, sent: At },
     Effect { epoch: Option<u64> },
 }
 
@@ -97,21 +130,37 @@ pub const RUNGS: [Option<Guard>; 4] = [None, Some(Guard::MaxSeen), Some(Guard::C
 pub struct Sink {
     pub effects: u32,
     pub highest_epoch: Option<u64>,
-    /// An effect was accepted though a newer grant had been given.
-    pub stale: bool,
+    /// Effects that were accepted though a newer grant had been given: one with a higher epoch, or, where
+    /// there are no epochs, a later one.
+    pub stale: u32,
 }
 
 /// What an onlooker who sees everything has seen. Nothing in the lab reads it.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Witness {
-    /// Who holds by the store's true clock, until when.
-    pub standing: Option<(usize, At)>,
-    /// The highest epoch that was granted.
+    /// Which store has given whom its vote, and until when, whatever becomes of that store's memory.
+    pub votes: BTreeMap<(usize, Endpoint), At>,
+    /// Who was told of a grant last.
+    pub latest: Option<usize>,
+    /// The highest epoch of which anyone was told.
     pub newest: Option<u64>,
     /// A grant was given while another stood.
     pub grants_overlapped: bool,
+    /// The same, though the other had more votes than it needed.
+    pub wide_grants_overlapped: bool,
+    /// Somebody entered while another was inside.
+    pub sections_overlapped: bool,
+    /// Somebody entered whose grant no longer stood.
+    pub entered_without: bool,
     /// A release or renewal took effect on another's grant.
     pub foreign: bool,
+}
+
+impl Witness {
+    /// How many votes stand for a replica.
+    pub fn votes_for(&self, r: usize, now: At) -> usize {
+        self.votes.iter().filter(|((of, _), until)| *of == r && **until > now).count()
+    }
 }
 
 /// One step.
@@ -127,6 +176,8 @@ pub enum Step {
     TimedOut(usize),
     EffectTimedOut(usize),
     Die(usize),
+    /// The store fault that the lab allows.
+    Fault,
 }
 
 impl<S: Strategy> World<S> {
