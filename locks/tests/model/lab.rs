@@ -45,9 +45,14 @@ impl Bounds {
         Bounds { horizon, moment_ms: 1, prompt: false, deaths: 0, reach: [&[], &[]], fault: None }
     }
 
-    /// Nobody is paused, but messages are lost and one replica may die.
+    /// Nobody is paused, but messages are lost and one replica may die. Four moments behind the first.
     pub fn prompt() -> Bounds {
-        Bounds { prompt: true, deaths: 1, ..Bounds::paused(5) }
+        Bounds { prompt: true, deaths: 1, ..Bounds::paused(4) }
+    }
+
+    /// Nobody is paused or dies, but messages are lost and a store is disturbed.
+    pub fn faulty(fault: Fault) -> Bounds {
+        Bounds { deaths: 0, fault: Some(fault), ..Bounds::prompt() }
     }
 }
 

@@ -1,6 +1,5 @@
 //! `pg-lease`: what its lease promises, what it cannot promise, which guard closes the rest, and what each
-//! mutant breaks. Lease 3, margin 1, command timeout 1, a moment is 1 ms; where holders may be paused there are
-//! 4 moments behind the first, otherwise 5 (4 with renewals).
+//! mutant breaks. Lease 3, margin 1, command timeout 1, a moment is 1 ms; there are 4 moments behind the first.
 
 use locks::setup::{Handler, Setup};
 use locks::strategy::Strategy;
@@ -45,7 +44,6 @@ fn who_is_not_paused_leaves_before_anyone_else_enters() {
 #[test]
 fn renewals_keep_what_the_lease_promises() {
     let lab = prompt(Setup { renew: true, ..setup() }, None, vec![grants(), own(), sections()]);
-    let lab = Lab { bounds: Bounds { horizon: 4, ..Bounds::prompt() }, ..lab };
     check("pg-lease with renewals, nobody paused", lab, &[]);
 }
 

@@ -1,6 +1,6 @@
 //! `redis-set-nx`: what holds while its node keeps its memory and its time, and what does not. Lease 3,
-//! margin 1, command timeout 1, a moment is 1 ms; where holders may be paused there are 4 moments behind the
-//! first (3 where epochs are minted and published too), otherwise 5 (4 with renewals). One fault of the node at most.
+//! margin 1, command timeout 1, a moment is 1 ms; there are 4 moments behind the first (3 where holders may be
+//! paused and epochs are minted and published too). One fault of the node at most.
 
 use locks::guard::Guard;
 use locks::setup::{Handler, Setup};
@@ -41,7 +41,7 @@ pub fn paused() -> Lab<RedisSetNx> {
 
 /// Nobody is paused, but the node loses its memory and answers again at once.
 pub fn forgetful() -> Lab<RedisSetNx> {
-    lab(Bounds { fault: Some(Fault::Forgets { node: 1, away_ms: 0 }), ..Bounds::prompt() }, None, vec![own()])
+    lab(Bounds::faulty(Fault::Forgets { node: 1, away_ms: 0 }), None, vec![own()])
 }
 
 #[test]
@@ -66,9 +66,8 @@ fn who_is_not_paused_leaves_before_anyone_else_enters() {
 
 #[test]
 fn renewals_keep_what_the_lease_promises() {
-    let bounds = Bounds { horizon: 4, ..Bounds::prompt() };
     let setup = Setup { renew: true, ..setup() };
-    let lab = lab_of(setup, bounds, None, vec![grants(), own(), sections()]);
+    let lab = lab_of(setup, Bounds::prompt(), None, vec![grants(), own(), sections()]);
     check("redis-set-nx with renewals, nobody paused", lab, &[]);
 }
 
@@ -80,7 +79,7 @@ fn what_the_node_forgets_the_lock_forgets() {
 /// Only a jump that the margin covers is harmless.
 #[test]
 fn a_jump_of_the_nodes_clock_is_covered_up_to_the_margin() {
-    let jump = |by_ms| Bounds { fault: Some(Fault::Jumps { node: 1, by_ms }), ..Bounds::prompt() };
+    let jump = |by_ms| Bounds::faulty(Fault::Jumps { node: 1, by_ms });
     check("redis-set-nx, a jump within the margin", lab(jump(MARGIN), None, vec![sections()]), &[]);
     check("redis-set-nx, a jump beyond the margin", lab(jump(MARGIN + 1), None, vec![]), &[sections]);
 }

@@ -1,8 +1,8 @@
 //! `redlock`: two quorums have a node in common, and all rests on that node's memory and time. A moment is
-//! 2 ms: lease 3 moments, margin 1 (the drift), node timeout 1; where holders may be paused there are 4 moments
-//! behind the first (3 where epochs are minted and published too, or two nodes are common), otherwise 5. A
-//! reaches nodes 1, 2 and 3, B reaches 3, 4 and 5: bare quorums, which have the least in common. One fault of
-//! node 3 at most; those of others cannot make both hold.
+//! 2 ms: lease 3 moments, margin 1 (the drift), node timeout 1; there are 4 moments behind the first (3 where
+//! two nodes are common, or holders may be paused and epochs are minted and published too). A reaches nodes 1, 2
+//! and 3, B reaches 3, 4 and 5: bare quorums, which have the least in common. One fault of node 3 at most; those
+//! of others cannot make both hold.
 
 use locks::guard::Guard;
 use locks::setup::{Handler, Setup};
@@ -27,7 +27,7 @@ fn bare(bounds: Bounds) -> Bounds {
 }
 
 fn faulty(fault: Fault) -> Bounds {
-    bare(Bounds { fault: Some(fault), ..Bounds::prompt() })
+    bare(Bounds::faulty(fault))
 }
 
 fn lab(bounds: Bounds, mutant: Option<&'static str>, claims: Vec<Claim<Redlock>>) -> Lab<Redlock> {
@@ -71,8 +71,8 @@ fn a_node_of_a_bare_quorum_that_loses_its_memory_votes_twice() {
 /// B needs all of its three nodes, and one that A has kept its memory.
 #[test]
 fn a_node_of_a_wider_quorum_may_lose_its_memory() {
-    let fault = Some(Fault::Forgets { node: 3, away_ms: 0 });
-    let bounds = Bounds { moment_ms: 2, horizon: 3, reach: [&[1, 2, 3, 4], &[3, 4, 5]], fault, ..Bounds::prompt() };
+    let faulty = Bounds::faulty(Fault::Forgets { node: 3, away_ms: 0 });
+    let bounds = Bounds { moment_ms: 2, horizon: 3, reach: [&[1, 2, 3, 4], &[3, 4, 5]], ..faulty };
     check("redlock, four nodes of which one loses its memory", lab(bounds, None, vec![wide_grants()]), &[grants]);
 }
 
