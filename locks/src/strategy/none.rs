@@ -35,7 +35,7 @@ pub(super) const INFO: Info = Info {
 };
 
 #[cfg(feature = "strategies")]
-pub use machine::NoLock;
+pub use machine::{Never, NoLock};
 
 #[cfg(feature = "strategies")]
 mod machine {

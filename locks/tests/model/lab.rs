@@ -15,9 +15,10 @@ use locks::action::Direction;
 use locks::guard::{Seen, rejects};
 use locks::ids::{AttemptId, Endpoint};
 use locks::setup::{Handler, Setup};
-use locks::strategy::{EffectAnswer, Input, LockAt, Op, Output, Param, Reply, Strategy, WorkEnd};
+use locks::strategy::{EffectAnswer, Input, LockAt, Op, Output, Param, Reply, Strategy, WorkEnd, pg_row_lock};
 
-use crate::world::{Letter, Message, NAMES, Place, RUNGS, Stores, World};
+use crate::command::{Command, Meaning};
+use crate::world::{CLOSE, Letter, Message, NAMES, Place, RUNGS, World};
 
 /// A claim and its name.
 pub type Claim<S> = (&'static str, fn(&Lab<S>, &World<S>) -> bool);
@@ -79,8 +80,7 @@ pub struct Lab<S: Strategy> {
 
 impl<S> Lab<S>
 where
-    S: Strategy,
-    <S::Op as Op>::Store: Stores,
+    S: Strategy<Op: Command>,
 {
     pub fn attempt(&self, r: usize) -> AttemptId {
         AttemptId { replica: NAMES[r].to_owned(), incarnation: 1, n: 1 }
@@ -91,6 +91,14 @@ where
         match S::info().lock_at {
             LockAt::Keys { quorum, .. } => usize::from(quorum),
             _ => 1,
+        }
+    }
+
+    /// How long a store's word counts.
+    fn grant_ms(&self) -> u64 {
+        match S::info().lock_at {
+            LockAt::RowLock => self.setup.lease_ms * pg_row_lock::BOUND,
+            _ => self.setup.lease_ms,
         }
     }
 
@@ -128,10 +136,16 @@ where
                 world.flying.insert(letter, Message::Ask { op, to, session, sent: now });
             }
             // What was written may still arrive; nothing comes back on a closed connection.
-            Output::Discard { session: closed } => world.flying.retain(|letter, message| {
-                let lost = matches!(message, Message::Reply { session, .. } if *session == closed);
-                letter.replica != r || !lost
-            }),
+            Output::Discard { session: closed } => {
+                world.flying.retain(|letter, message| {
+                    let lost = matches!(message, Message::Reply { session, .. } if *session == closed);
+                    letter.replica != r || !lost
+                });
+                if S::Op::LIVES_IN_ITS_CONNECTION {
+                    let letter = Letter { replica: r, way: Direction::Request, command: Some(CLOSE) };
+                    world.flying.insert(letter, Message::Close { session: closed });
+                }
+            }
             Output::Enter { epoch, not_after, .. } => {
                 replica.place = Place::AtEnter { not_after };
                 world.seen.latest = Some(r);
@@ -172,38 +186,30 @@ where
     fn execute(&self, world: &mut World<S>, r: usize, at: Endpoint, op: &S::Op) -> Reply {
         let now = world.now;
         let reply = op.apply(&mut world.store, now);
-        let took_effect = match &reply {
-            Reply::Rows { affected, .. } => *affected > 0,
-            Reply::Redis(value) => !matches!(value, Param::Null | Param::Int(0)),
-            _ => false,
-        };
-        if !took_effect {
-            return reply;
-        }
+        let until = now.plus(self.grant_ms());
         let seen = &mut world.seen;
-        let vote = now.plus(self.setup.lease_ms);
         let stands = |who: usize| seen.votes.get(&(who, at)).is_some_and(|until| *until > now);
         let anothers = stands(1 - r) && !stands(r);
-        match op.wire().name {
-            "acquire" => {
-                seen.votes.insert((r, at), vote);
+        match op.meaning(&reply) {
+            Meaning::Grants => {
+                seen.votes.insert((r, at), until);
                 let others = seen.votes_for(1 - r, now);
                 if seen.votes_for(r, now) >= self.quorum() && others >= self.quorum() {
                     seen.grants_overlapped = true;
                     seen.wide_grants_overlapped |= others > self.quorum();
                 }
             }
-            "renew" | "release" if anothers => seen.foreign = true,
-            "renew" => drop(seen.votes.insert((r, at), vote)),
-            "release" => drop(seen.votes.remove(&(r, at))),
-            _ => {}
+            Meaning::Keeps | Meaning::GivesBack if anothers => seen.foreign = true,
+            Meaning::Keeps => drop(seen.votes.insert((r, at), until)),
+            Meaning::GivesBack => drop(seen.votes.remove(&(r, at))),
+            Meaning::Nothing => {}
         }
         reply
     }
 
     /// An effect reaches the sinks, which decide as the bank does.
     fn settle(&self, world: &mut World<S>, letter: Letter, epoch: Option<u64>) {
-        let current_epoch = world.store.epoch();
+        let current_epoch = S::Op::epoch(&world.store);
         let stale = match epoch {
             Some(_) => epoch < world.seen.newest,
             None => world.seen.latest != Some(letter.replica),
@@ -226,6 +232,7 @@ where
     pub fn arrive(&self, world: &mut World<S>, letter: Letter, message: Message<S::Op>) {
         let r = letter.replica;
         match message {
+            Message::Ask { op, .. } if !op.is_heard(&world.store, world.now) => {}
             Message::Ask { op, to, session, sent } => {
                 let reply = self.execute(world, r, to, &op);
                 if world.replicas[r].asked.iter().any(|(command, ..)| Some(*command) == letter.command) {
@@ -234,6 +241,15 @@ where
                 }
             }
             Message::Effect { epoch } => self.settle(world, letter, epoch),
+            // All that was sent before arrives before, and comes to nothing with its connection.
+            Message::Close { session: closed } => {
+                world.flying.retain(|letter, message| {
+                    let lost = matches!(message, Message::Ask { session, .. } if *session == closed);
+                    letter.replica != r || !lost
+                });
+                S::Op::close(&mut world.store, NAMES[r]);
+                world.seen.votes.retain(|(of, _), _| *of != r);
+            }
             Message::Reply { reply, sent, .. } => {
                 let Some(command) = letter.command else { return };
                 world.replicas[r].asked.retain(|(asked, ..)| *asked != command);

@@ -9,13 +9,17 @@
 #![allow(clippy::print_stdout)]
 
 mod claims;
+mod command;
 mod kept;
 mod lab;
 mod none;
+mod pg_claim;
 mod pg_lease;
+mod pg_row_lock;
 mod redis_set_nx;
 mod redlock;
 mod scenario;
 mod steps;
 mod story;
+mod walks;
 mod world;

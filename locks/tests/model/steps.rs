@@ -6,16 +6,16 @@ use std::collections::BTreeMap;
 
 use locks::action::Direction;
 use locks::ids::{At, Endpoint, Slot, Token};
-use locks::strategy::{EffectAnswer, Input, Op, Reply, Strategy, WorkEnd};
+use locks::strategy::{EffectAnswer, Input, Reply, Strategy, WorkEnd};
 use stateright::{Model, Property};
 
+use crate::command::Command;
 use crate::lab::{Fault, Lab};
-use crate::world::{LOCK, Letter, Message, NAMES, Place, Replica, Step, Stores, Witness, World};
+use crate::world::{LOCK, Letter, Message, NAMES, Place, Replica, Step, Witness, World};
 
 impl<S> Lab<S>
 where
-    S: Strategy,
-    <S::Op as Op>::Store: Stores,
+    S: Strategy<Op: Command>,
 {
     /// What a replica can do by itself now, but for ending its work, which takes as long as it takes.
     pub fn own_step(&self, world: &World<S>, r: usize) -> Option<Step> {
@@ -45,17 +45,15 @@ where
             Fault::Jumps { node, by_ms } => (node, Some(by_ms)),
         };
         world.faults += 1;
-        let disturbed = world.store.disturb(Endpoint::Redis(node), by_ms);
-        world.store.tidy(world.now);
+        let disturbed = S::Op::disturb(&mut world.store, Endpoint::Redis(node), by_ms);
+        S::Op::tidy(&mut world.store, world.now);
         disturbed.then_some(())
     }
 }
 
 impl<S> Model for Lab<S>
 where
-    S: Strategy + Sync,
-    S::Op: Sync,
-    <S::Op as Op>::Store: Stores + Send + Sync,
+    S: Strategy<Op: Sync + Command<Store: Send + Sync>> + Sync,
 {
     type State = World<S>;
     type Action = Step;
@@ -143,7 +141,7 @@ where
                 world.now = world.now.plus(self.bounds.moment_ms);
                 let now = world.now;
                 world.seen.votes.retain(|_, until| *until > now);
-                world.store.tidy(now);
+                S::Op::tidy(&mut world.store, now);
                 world.away = world.away.filter(|(_, until)| *until > now);
             }
             Step::Fault => self.fault(&mut world)?,

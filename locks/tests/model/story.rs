@@ -6,13 +6,14 @@ use locks::setup::Setup;
 use locks::strategy::{Op, Strategy};
 use stateright::{Checker, Model, Path};
 
+use crate::command::Command;
 use crate::lab::{Claim, Lab};
 use crate::scenario::{Frame, Untold, told};
-use crate::world::{Letter, Message, NAMES, RUNGS, Step, Stores, World};
+use crate::world::{Letter, Message, NAMES, RUNGS, Step, World};
 
 /// A strategy that a lab can be made of.
-pub trait Checkable: Strategy<Op: Sync + Op<Store: Stores + Send + Sync>> + Sync {}
-impl<S: Strategy<Op: Sync + Op<Store: Stores + Send + Sync>> + Sync> Checkable for S {}
+pub trait Checkable: Strategy<Op: Sync + Command<Store: Send + Sync>> + Sync {}
+impl<S: Strategy<Op: Sync + Command<Store: Send + Sync>> + Sync> Checkable for S {}
 
 /// Check a lab's claims, which must hold in the whole space, and those of `refuted`, which must turn out wrong.
 pub fn check<S: Checkable>(name: &str, lab: Lab<S>, refuted: &[fn() -> Claim<S>]) {
@@ -98,6 +99,7 @@ fn describe<S: Checkable>(step: &Step, before: &World<S>) -> String {
             format!("{}'s effect with epoch {epoch}", NAMES[letter.replica])
         }
         Some(Message::Effect { epoch: None }) => format!("{}'s effect", NAMES[letter.replica]),
+        Some(Message::Close { .. }) => format!("the end of {}'s connection", NAMES[letter.replica]),
         None => "nothing".to_owned(),
     };
     match step {

@@ -8,60 +8,12 @@ use locks::action::Direction;
 use locks::guard::Guard;
 use locks::ids::{At, CommandId, Endpoint};
 use locks::machine::Outcome;
-use locks::strategy::{Op, Reply, Session, Strategy, keys, pg_lease};
+use locks::strategy::{Op, Reply, Session, Strategy};
 
 /// Names of the replicas.
 pub const NAMES: [&str; 2] = ["A", "B"];
 /// The one lock.
 pub const LOCK: &str = "settle-invoices";
-
-/// What the lab must know of a model of stores, and may do to it.
-pub trait Stores {
-    /// The published epoch: what the sink reads.
-    fn epoch(&self) -> Option<u64>;
-    /// What a node would never show again is dropped, so that states that are alike are one.
-    fn tidy(&mut self, _now: At) {}
-    /// A node's expiries come nearer by so much; `None`: it forgets its keys. Says whether there were any.
-    fn disturb(&mut self, _node: Endpoint, _by_ms: Option<u64>) -> bool {
-        false
-    }
-}
-
-impl Stores for () {
-    fn epoch(&self) -> Option<u64> {
-        None
-    }
-}
-
-impl Stores for pg_lease::Store {
-    fn epoch(&self) -> Option<u64> {
-        self.epochs.get(LOCK).copied()
-    }
-}
-
-impl Stores for keys::Store {
-    fn epoch(&self) -> Option<u64> {
-        self.epochs.published.get(LOCK).copied()
-    }
-
-    fn tidy(&mut self, now: At) {
-        self.keys.retain(|_, key| key.expires_at.is_none_or(|at| at > now));
-    }
-
-    fn disturb(&mut self, node: Endpoint, by_ms: Option<u64>) -> bool {
-        let before = self.keys.len();
-        let there = self.keys.keys().any(|(at, _)| *at == node);
-        match by_ms {
-            None => self.keys.retain(|(at, _), _| *at != node),
-            Some(ms) => {
-                for (_, key) in self.keys.iter_mut().filter(|((at, _), _)| *at == node) {
-                    key.expires_at = key.expires_at.map(|at| at.minus(ms));
-                }
-            }
-        }
-        there && (by_ms.is_some() || self.keys.len() < before)
-    }
-}
 
 /// Everything that is, and what was seen so far.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -113,12 +65,30 @@ pub struct Letter {
     pub command: Option<CommandId>,
 }
 
+/// What the end of a connection is called: commands are counted from 1.
+pub const CLOSE: CommandId = CommandId(0);
+
 /// A message in flight.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Message<O> {
-    Ask { op: O, to: Endpoint, session: Session, sent: At },
-    Reply { reply: Reply, session: Session, sent: At },
-    Effect { epoch: Option<u64> },
+    Ask {
+        op: O,
+        to: Endpoint,
+        session: Session,
+        sent: At,
+    },
+    Reply {
+        reply: Reply,
+        session: Session,
+        sent: At,
+    },
+    Effect {
+        epoch: Option<u64>,
+    },
+    /// The connection of a session was closed.
+    Close {
+        session: Session,
+    },
 }
 
 /// Sinks by what they check. No machine heeds the sink's answer but for how its attempt ends, so that one
