@@ -2,7 +2,7 @@
 
 use locks::ids::{At, Endpoint};
 use locks::strategy::pg_claim::{Ended, State};
-use locks::strategy::{Op, Param, Reply, keys, none, pg_claim, pg_lease, pg_row_lock};
+use locks::strategy::{Op, Param, Reply, Session, keys, none, pg_claim, pg_lease, pg_row_lock};
 
 use crate::world::LOCK;
 
@@ -21,8 +21,8 @@ pub enum Meaning {
 
 /// See the module.
 pub trait Command: Op {
-    /// The store must hear of it when a connection is closed.
-    const LIVES_IN_ITS_CONNECTION: bool = false;
+    /// The session in whose connection the lock lives, so that nothing on it can touch another's.
+    const LIVES_IN: Option<Session> = None;
 
     /// The published epoch: what the sink reads.
     fn epoch(store: &Self::Store) -> Option<u64>;
@@ -55,7 +55,7 @@ pub trait Command: Op {
         true
     }
 
-    /// The store hears that a host's connection was closed.
+    /// The store hears that a host's connection of that session was closed.
     fn close(_store: &mut Self::Store, _host: &str) {}
 }
 
@@ -118,18 +118,20 @@ impl Command for pg_claim::Ask {
 }
 
 impl Command for pg_row_lock::Ask {
-    const LIVES_IN_ITS_CONNECTION: bool = true;
+    const LIVES_IN: Option<Session> = Some(Session("lock"));
 
     fn epoch(store: &pg_row_lock::Store) -> Option<u64> {
         store.epochs.published.get(LOCK).copied()
     }
 
-    /// The end of a transaction counts no rows; one that was granted nothing gives nothing back.
+    /// The end of a transaction counts no rows.
     fn meaning(&self, reply: &Reply) -> Meaning {
         match (&self.verb, reply) {
             (pg_row_lock::Verb::Acquire { .. }, Reply::Rows { affected: 1.., .. }) => Meaning::Grants,
             (pg_row_lock::Verb::Confirm, Reply::Rows { affected: 1.., .. }) => Meaning::Keeps,
-            (pg_row_lock::Verb::Commit | pg_row_lock::Verb::Undo, Reply::Rows { .. }) => Meaning::GivesBack,
+            (pg_row_lock::Verb::Commit | pg_row_lock::Verb::Undo | pg_row_lock::Verb::Rollback, Reply::Rows { .. }) => {
+                Meaning::GivesBack
+            }
             _ => Meaning::Nothing,
         }
     }

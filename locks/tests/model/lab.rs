@@ -141,7 +141,7 @@ where
                     let lost = matches!(message, Message::Reply { session, .. } if *session == closed);
                     letter.replica != r || !lost
                 });
-                if S::Op::LIVES_IN_ITS_CONNECTION {
+                if S::Op::LIVES_IN == Some(closed) {
                     let letter = Letter { replica: r, way: Direction::Request, command: Some(CLOSE) };
                     world.flying.insert(letter, Message::Close { session: closed });
                 }
@@ -189,7 +189,7 @@ where
         let until = now.plus(self.grant_ms());
         let seen = &mut world.seen;
         let stands = |who: usize| seen.votes.get(&(who, at)).is_some_and(|until| *until > now);
-        let anothers = stands(1 - r) && !stands(r);
+        let anothers = stands(1 - r) && !stands(r) && S::Op::LIVES_IN.is_none();
         match op.meaning(&reply) {
             Meaning::Grants => {
                 seen.votes.insert((r, at), until);

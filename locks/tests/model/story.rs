@@ -40,7 +40,7 @@ pub fn check<S: Checkable>(name: &str, lab: Lab<S>, refuted: &[fn() -> Claim<S>]
 /// A shortest counterexample, always the same one: one claim and one thread.
 pub fn refutation<S: Checkable>(lab: &Lab<S>, claim: Claim<S>) -> Option<Path<World<S>, Step>> {
     let checker = Lab { claims: vec![claim], ..lab.clone() }.checker().spawn_bfs().join();
-    println!("  {} states until the search ended", checker.state_count());
+    println!("  {} states until a counterexample", checker.state_count());
     checker.discovery(claim.0)
 }
 
