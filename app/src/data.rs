@@ -1,18 +1,14 @@
-//! What a page is given. The server puts a [`SharedLoader`] into Leptos' context before it renders; the
-//! value that it loads is embedded into the page, so that the browser hydrates from the very same state
-//! and never asks again. Links between pages that load data are plain links to the server.
+//! What a page is given. Whoever serves loads it; a run is embedded into its page as well, so that the
+//! browser begins with the very same state and never asks again.
 
-use std::future::Future;
-use std::pin::Pin;
-use std::sync::Arc;
-
+use borsh::{BorshDeserialize, BorshSerialize};
 use locks::event::{EndReason, Whose};
 use serde::{Deserialize, Serialize};
 
 use crate::stage::Stage;
 
 /// A run as a page shows it: the folded log, and what the reader may do with it.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, BorshSerialize, BorshDeserialize)]
 pub struct RunPage {
     /// The run's identity, as paths name it.
     pub id: String,
@@ -48,11 +44,9 @@ pub struct RunLine {
 }
 
 /// Why a page cannot be shown.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, thiserror::Error)]
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[error("{title}: {detail}")]
 pub struct PageProblem {
-    /// HTTP status of the page.
-    pub status: u16,
     /// What happened, in a few words.
     pub title: String,
     /// What happened and what to do.
@@ -61,29 +55,18 @@ pub struct PageProblem {
     pub whose: Whose,
 }
 
-/// What a loader answers with.
-pub type Loading<T> = Pin<Box<dyn Future<Output = Result<T, PageProblem>> + Send>>;
+/// Where a page keeps what it was rendered from.
+pub(crate) const EMBEDDED: &str = "stage-data";
 
-/// Where pages get their data from; the server implements it, one value a request.
-pub trait Loader: Send + Sync {
-    /// The reader's live run, begun if there is none.
-    fn lab(&self) -> Loading<RunPage>;
-    /// A stored run, or a live one.
-    fn run(&self, id: String) -> Loading<RunPage>;
-    /// Runs that the reader may see, newest first.
-    fn runs(&self) -> Loading<Vec<RunLine>>;
+/// A run for the browser: read by nobody but [`embedded`], and no script to the browser.
+#[cfg(feature = "ssr")]
+pub(crate) fn embed(page: &RunPage) -> String {
+    format!("<script type=\"text/plain\" id=\"{EMBEDDED}\">{}</script>", locks::packed::pack_text(page))
 }
 
-/// The loader as it stands in Leptos' context.
-#[derive(Clone)]
-pub struct SharedLoader(pub Arc<dyn Loader>);
-
-/// The loader of this request. In the browser there is none: pages hydrate from what they embed.
-pub(crate) fn loader() -> Result<Arc<dyn Loader>, PageProblem> {
-    leptos::prelude::use_context::<SharedLoader>().map(|shared| shared.0).ok_or_else(|| PageProblem {
-        status: 500,
-        title: "Nothing to show yet".to_owned(),
-        detail: "This page is loaded from the server. Reload it.".to_owned(),
-        whose: Whose::Lab,
-    })
+/// The run that a page embeds.
+#[cfg(feature = "hydrate")]
+pub(crate) fn embedded() -> Option<RunPage> {
+    let text = leptos::prelude::document().get_element_by_id(EMBEDDED)?.text_content()?;
+    locks::packed::unpack_text(&text).ok()
 }

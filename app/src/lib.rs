@@ -1,22 +1,41 @@
-//! The pages of Aegis: Leptos components, and the pure functions that turn an event log into a picture.
-//! Nothing here knows the server: pages get their data from a [`data::Loader`] in the context, and the
-//! browser speaks to the paths that [`client`] names.
+//! The pages of Aegis, and the pure functions that turn an event log into a picture. Nothing here knows
+//! the server: whoever serves loads what a page shows and calls [`document`]; the browser speaks to the
+//! paths that [`client`] names.
 //!
 //! | module | what it holds |
 //! |---|---|
-//! | [`data`] | what a page is given, and by whom |
+//! | [`data`] | what a page is given |
 //! | [`stage`] | the fold of an event log into what the stage shows; pure, tested without a browser |
-//! | `part` | components, one a file |
-//! | `page` | the pages, put together from parts |
+//! | [`html`] | markup written by pure functions, for server and browser alike |
+//! | `document`, `page` | the documents; on the server only |
+//! | `part` | components, one a file: what the browser brings to life |
 //! | [`client`] | the browser's side of streams and commands |
+//!
+//! # What the browser loads
+//! The program must stay under 300 kB as it is sent (`scripts/bench` measures it), however many pages there
+//! are. So only what moves is in it:
+//! - A page is text from the server (`page`, compiled for the server only). Links are plain links. What a
+//!   plain page needs of the keyboard is in `frame.js`; it loads no program.
+//! - A page with a stage has one root, `#stage`, with the data that it was rendered from beside it
+//!   ([`data::embed`]). [`hydrate`] brings that root to life and nothing else. Another root is another
+//!   element, looked for there; a large one deserves a crate like `frontend` of its own, loaded by its page.
+//! - Within a root, controls are Leptos components; whatever only shows something (tables, pictures, cards'
+//!   lines) is a function to a string by [`html::Html`], put in place by `inner_html`. A view of Leptos costs
+//!   three to ten times its text in code, a string costs its text.
+//! - What the server tells the browser comes packed (`locks::packed`), so that no JSON deserialiser of
+//!   every type has to be loaded.
 
-mod app;
 pub mod client;
 pub mod data;
+#[cfg(feature = "ssr")]
+mod document;
+pub mod html;
+#[cfg(feature = "ssr")]
 mod page;
 mod part;
 pub mod stage;
 
-pub use app::App;
 #[cfg(feature = "ssr")]
-pub use app::shell;
+pub use document::{Page, document};
+#[cfg(feature = "hydrate")]
+pub use part::theatre::hydrate;

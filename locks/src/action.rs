@@ -1,6 +1,7 @@
 //! Actions: what a learner's click or a scenario's step does to a run. This is their canonical form, as
 //! the event log carries it; the short forms of files are read by [`crate::scenario`].
 
+use borsh::{BorshDeserialize, BorshSerialize};
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
@@ -11,7 +12,7 @@ use crate::machine::LockState;
 use crate::setup::SetupChange;
 
 /// One action. Names are those of scenario files.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, BorshSerialize, BorshDeserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Action {
     /// Give replicas one slot at once.
@@ -118,11 +119,14 @@ pub enum Action {
         node: Endpoint,
     },
     /// A named session of homework: begin, commit, rollback, set.
-    Session(BTreeMap<String, Value>),
+    Session(
+        #[borsh(serialize_with = "crate::packed::fields::write", deserialize_with = "crate::packed::fields::read")]
+        BTreeMap<String, Value>,
+    ),
 }
 
 /// See [`Action::Fire`].
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, BorshSerialize, BorshDeserialize)]
 pub struct Fire {
     /// The schedule's name.
     pub schedule: String,
@@ -135,7 +139,7 @@ pub struct Fire {
 }
 
 /// See [`Action::Advance`].
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, BorshSerialize, BorshDeserialize)]
 pub struct Advance {
     /// Which replicas.
     pub replica: Vec<String>,
@@ -147,7 +151,7 @@ pub struct Advance {
 }
 
 /// See [`Action::Wait`].
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, BorshSerialize, BorshDeserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Wait {
     /// For a time.
@@ -176,7 +180,7 @@ pub enum Wait {
 }
 
 /// Any event of a kind, of a replica if named, with those field values if named.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, BorshSerialize, BorshDeserialize)]
 pub struct EventPattern {
     /// The kind, in snake_case.
     pub kind: String,
@@ -185,11 +189,12 @@ pub struct EventPattern {
     pub replica: Option<String>,
     /// Field values that must be equal.
     #[serde(default, flatten)]
+    #[borsh(serialize_with = "crate::packed::fields::write", deserialize_with = "crate::packed::fields::read")]
     pub fields: BTreeMap<String, Value>,
 }
 
 /// See [`Action::Assert`].
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, BorshSerialize, BorshDeserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Assert {
     /// The lock of the latest `fire` is in this state.
@@ -201,6 +206,7 @@ pub enum Assert {
         /// The statement.
         sql: String,
         /// What it must be.
+        #[borsh(serialize_with = "crate::packed::value::write", deserialize_with = "crate::packed::value::read")]
         is: Value,
     },
     /// A Redis command's answer.
@@ -210,13 +216,14 @@ pub enum Assert {
         /// On which node.
         node: Endpoint,
         /// What it must be.
+        #[borsh(serialize_with = "crate::packed::value::write", deserialize_with = "crate::packed::value::read")]
         is: Value,
     },
 }
 
 /// Which links: every pair of a replica and an endpoint named. The replication link of a Redis pair is the
 /// pair's own, whatever replicas are named.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, BorshSerialize, BorshDeserialize)]
 pub struct Links {
     /// Replicas; none where only replication links are meant.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -247,7 +254,9 @@ impl Links {
 }
 
 /// Which way a message goes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(
+    Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, BorshSerialize, BorshDeserialize,
+)]
 #[serde(rename_all = "snake_case")]
 pub enum Direction {
     /// From the replica.
@@ -257,7 +266,7 @@ pub enum Direction {
 }
 
 /// See [`Action::Node`].
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, BorshSerialize, BorshDeserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum NodeAction {
     /// Kill it; without persistence it forgets.
@@ -280,7 +289,7 @@ pub enum NodeAction {
 }
 
 /// See [`Action::Postgres`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, BorshSerialize, BorshDeserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum PostgresAction {
     /// Immediate shutdown and start.

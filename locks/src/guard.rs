@@ -1,6 +1,7 @@
 //! Guards: what a sink checks before it accepts an effect. This module only decides, given what the sink
 //! has seen and what the lock's row says; asking and storing is the sink's business.
 
+use borsh::{BorshDeserialize, BorshSerialize};
 use std::fmt;
 use std::str::FromStr;
 
@@ -9,7 +10,9 @@ use serde::{Deserialize, Serialize};
 use crate::ids::{BadName, as_text};
 
 /// What a sink checks. Several may stand together; they see different things.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(
+    Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, BorshSerialize, BorshDeserialize,
+)]
 #[serde(try_from = "String", into = "String")]
 pub enum Guard {
     /// Rejects an epoch lower than the highest that this sink has accepted for the lock.

@@ -1,6 +1,7 @@
 //! Names that the event log, the strategies and the pages share. Each is a small value that prints as
 //! people say it and serialises as that same text, so that a log can be read with the naked eye.
 
+use borsh::{BorshDeserialize, BorshSerialize};
 use std::fmt;
 use std::str::FromStr;
 
@@ -35,7 +36,9 @@ macro_rules! as_text {
 pub(crate) use as_text;
 
 /// One logical firing of a schedule: the unit that must happen once. Prints as `settle-invoices@1764450000000`.
-#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(
+    Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, BorshSerialize, BorshDeserialize,
+)]
 #[serde(try_from = "String", into = "String")]
 pub struct Slot {
     /// Name of the schedule in the catalog.
@@ -61,7 +64,9 @@ impl FromStr for Slot {
 as_text!(Slot);
 
 /// One replica's handling of one slot. Prints as `A.2.17`: replica, incarnation, running number.
-#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(
+    Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, BorshSerialize, BorshDeserialize,
+)]
 #[serde(try_from = "String", into = "String")]
 pub struct AttemptId {
     /// The replica's name.
@@ -95,7 +100,9 @@ as_text!(AttemptId);
 pub type LockName = String;
 
 /// What an attempt proves its ownership with: 160 random bits in hexadecimal, fresh for each acquisition.
-#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(
+    Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, BorshSerialize, BorshDeserialize,
+)]
 #[serde(transparent)]
 pub struct Token(pub String);
 
@@ -119,12 +126,16 @@ impl fmt::Display for Token {
 
 /// A command of one strategy value, counted from 1; unique within (replica, incarnation) together with
 /// the schedule whose strategy sent it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(
+    Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, BorshSerialize, BorshDeserialize,
+)]
 #[serde(transparent)]
 pub struct CommandId(pub u32);
 
 /// Where a connection of a replica leads.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(
+    Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, BorshSerialize, BorshDeserialize,
+)]
 #[serde(try_from = "String", into = "String")]
 pub enum Endpoint {
     /// The arena's Postgres.
@@ -179,7 +190,21 @@ impl FromStr for Endpoint {
 as_text!(Endpoint);
 
 /// Where effects land.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, Default)]
+#[derive(
+    Clone,
+    Copy,
+    Debug,
+    PartialEq,
+    Eq,
+    Hash,
+    PartialOrd,
+    Ord,
+    Serialize,
+    Deserialize,
+    BorshSerialize,
+    BorshDeserialize,
+    Default,
+)]
 #[serde(rename_all = "snake_case")]
 pub enum SinkName {
     /// An external HTTP service with a store of its own.
@@ -199,7 +224,21 @@ impl fmt::Display for SinkName {
 }
 
 /// A point on a replica's own monotonic clock, in milliseconds; a model counts 0, 1, 2 and so on.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, Default)]
+#[derive(
+    Clone,
+    Copy,
+    Debug,
+    PartialEq,
+    Eq,
+    Hash,
+    PartialOrd,
+    Ord,
+    Serialize,
+    Deserialize,
+    BorshSerialize,
+    BorshDeserialize,
+    Default,
+)]
 #[serde(transparent)]
 pub struct At(pub u64);
 
@@ -215,7 +254,9 @@ impl At {
 }
 
 /// A named point where a replica waits until it is let pass.
-#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(
+    Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, BorshSerialize, BorshDeserialize,
+)]
 #[serde(try_from = "String", into = "String")]
 pub enum Gate {
     /// Before a command of that name is sent; `None` stands for any command.

@@ -12,6 +12,7 @@
 //! | [`strategy`] | how replicas coordinate; one strategy a file |
 //! | [`action`] | what a learner or a scenario does to a run |
 //! | [`event`] | the event log, the only truth of a run |
+//! | [`packed`] | the log between server and page, in fewer bytes than its JSON |
 //! | [`judge`] | the fold of a log into a verdict |
 //! | [`matrix`] | what a run under a fault says about a lock: covered or not |
 //! | [`scenario`] | the scenario: set-up, steps, expectations; its TOML under feature `scenario` |
@@ -23,6 +24,7 @@ pub mod ids;
 pub mod judge;
 pub mod machine;
 pub mod matrix;
+pub mod packed;
 mod pattern;
 pub mod scenario;
 pub mod setup;

@@ -1,6 +1,7 @@
 //! What a run is set up with. A value of [`Setup`] is complete: defaults are filled in. [`SetupChange`]
 //! is what `set` may change while a run is going on.
 
+use borsh::{BorshDeserialize, BorshSerialize};
 use std::collections::BTreeMap;
 use std::fmt;
 
@@ -10,7 +11,9 @@ use crate::guard::Guard;
 use crate::ids::{Gate, SinkName};
 
 /// A strategy and, perhaps, its mutant: `pg-lease` or `pg-lease/no-owner-check`.
-#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(
+    Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, BorshSerialize, BorshDeserialize,
+)]
 #[serde(from = "String", into = "String")]
 pub struct StrategyName {
     /// The strategy.
@@ -50,7 +53,9 @@ impl From<StrategyName> for String {
 }
 
 /// What the work does when it is told that the grant is over.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, Default)]
+#[derive(
+    Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, BorshSerialize, BorshDeserialize, Default,
+)]
 #[serde(rename_all = "snake_case")]
 pub enum Handler {
     /// Stops.
@@ -63,7 +68,9 @@ pub enum Handler {
 }
 
 /// Whose clock a lease is compared with.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, Default)]
+#[derive(
+    Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, BorshSerialize, BorshDeserialize, Default,
+)]
 #[serde(rename_all = "snake_case")]
 pub enum Clock {
     /// The store's, inside the statement.
@@ -74,7 +81,7 @@ pub enum Clock {
 }
 
 /// Which gates stand closed.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, BorshSerialize, BorshDeserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Gated {
     /// None: everything passes at once.
@@ -97,7 +104,7 @@ impl Gated {
 }
 
 /// What may differ from replica to replica.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, BorshSerialize, BorshDeserialize)]
 #[serde(default)]
 pub struct ReplicaSetup {
     /// Lease, in milliseconds.
@@ -123,7 +130,7 @@ pub struct ReplicaSetup {
 }
 
 /// Settings of one Redis node.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, BorshSerialize, BorshDeserialize)]
 #[serde(default)]
 pub struct NodeSetup {
     /// `maxmemory`, as Redis spells it.
@@ -133,7 +140,7 @@ pub struct NodeSetup {
 }
 
 /// The complete set-up of a run.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, BorshSerialize, BorshDeserialize)]
 #[serde(default)]
 pub struct Setup {
     /// How replicas coordinate.
@@ -276,7 +283,7 @@ impl Setup {
 }
 
 /// What `set` may change while a run is going on. Attempts under way keep what they began with.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, BorshSerialize, BorshDeserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct SetupChange {
     /// See [`Setup::strategy`].

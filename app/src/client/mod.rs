@@ -3,6 +3,7 @@
 
 use leptos::prelude::*;
 use locks::event::Event;
+use locks::packed::unpack_text;
 use serde_json::Value;
 use wasm_bindgen::prelude::*;
 use wasm_bindgen_futures::JsFuture;
@@ -26,6 +27,12 @@ pub(crate) fn performance_ms() -> f64 {
 pub(crate) fn less_motion() -> bool {
     let query = window().match_media("(prefers-reduced-motion: reduce)");
     query.ok().flatten().is_some_and(|query| query.matches())
+}
+
+/// What the clicked element, or one around it, says under this attribute.
+pub(crate) fn clicked(event: &web_sys::MouseEvent, attribute: &str) -> Option<String> {
+    let target = event.target()?.dyn_into::<web_sys::Element>().ok()?;
+    target.closest(&format!("[{attribute}]")).ok()??.get_attribute(attribute)
 }
 
 /// Keep a signal at an element's width.
@@ -76,8 +83,8 @@ async fn ask(method: &str, path: &str, body: Option<&str>) -> Result<Answer, Not
 
 /// A refusal in words: problem details if the server gave them.
 fn refusal(answer: &Answer) -> Notice {
-    let problem: Option<Value> = serde_json::from_str(&answer.text).ok();
-    let field = |name: &str| problem.as_ref().and_then(|p| p.get(name)?.as_str().map(str::to_owned));
+    let problem = js_sys::JSON::parse(&answer.text).ok();
+    let field = |name: &str| js_sys::Reflect::get(problem.as_ref()?, &JsValue::from_str(name)).ok()?.as_string();
     Notice {
         title: field("title").unwrap_or_else(|| format!("The lab answered with status {}", answer.status)),
         detail: field("detail").unwrap_or_default(),
@@ -117,14 +124,12 @@ pub(crate) fn fetch_log(play: Play, then: impl FnOnce() + 'static) {
         let id = play.id.get_value();
         let mut after = 0;
         loop {
-            let path = format!("/api/runs/{id}/log?after={after}&limit={PAGE}");
+            let path = format!("/api/runs/{id}/log?after={after}&limit={PAGE}&packed=true");
             let page = match ask("GET", &path, None).await {
-                Ok(answer) if answer.status < 300 => {
-                    serde_json::from_str::<Vec<Event>>(&answer.text).map_err(|_| Notice {
-                        title: "The log cannot be read".to_owned(),
-                        detail: "Page and server may be of different versions. Reload the page.".to_owned(),
-                    })
-                }
+                Ok(answer) if answer.status < 300 => unpack_text::<Vec<Event>>(&answer.text).map_err(|_| Notice {
+                    title: "The log cannot be read".to_owned(),
+                    detail: "Page and server may be of different versions. Reload the page.".to_owned(),
+                }),
                 Ok(answer) => Err(refusal(&answer)),
                 Err(notice) => Err(notice),
             };

@@ -6,6 +6,7 @@ use std::rc::Rc;
 
 use leptos::prelude::*;
 use locks::event::Event;
+use locks::packed::unpack_text;
 use wasm_bindgen::prelude::*;
 
 use crate::part::play::{Play, Stream};
@@ -62,11 +63,13 @@ impl Listener {
 
     fn open(&self) {
         let (id, after) = (self.play.id.get_value(), self.play.last_seq());
-        let Ok(source) = web_sys::EventSource::new(&format!("/api/runs/{id}/events?after={after}")) else { return };
+        let Ok(source) = web_sys::EventSource::new(&format!("/api/runs/{id}/events?after={after}&packed=true")) else {
+            return;
+        };
         let (play, inbox) = (self.play, self.inbox.clone());
         let on_events = Closure::<dyn FnMut(_)>::new(move |message: web_sys::MessageEvent| {
             let text = message.data().as_string().unwrap_or_default();
-            match serde_json::from_str::<Vec<Event>>(&text) {
+            match unpack_text::<Vec<Event>>(&text) {
                 Ok(events) => inbox.borrow_mut().extend(events),
                 Err(error) => leptos::logging::error!("an event cannot be read: {error}"),
             }

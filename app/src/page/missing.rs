@@ -1,13 +1,10 @@
 //! A page that does not exist.
 
 use leptos::prelude::*;
-use leptos_meta::Title;
 
 /// Any other path. Answers with status 404 on the server.
-#[component]
-pub(crate) fn MissingPage() -> impl IntoView {
+pub(crate) fn page() -> impl IntoView {
     view! {
-        <Title text="Not found" />
         <main id="main" class="plain">
             <h1>"There is no such page"</h1>
             <p class="ink2">"The address may be mistyped, or the run that it names was deleted."</p>
@@ -21,5 +18,4 @@ pub(crate) fn MissingPage() -> impl IntoView {
             </p>
         </main>
     }
-    .into_any()
 }

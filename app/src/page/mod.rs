@@ -1,7 +1,8 @@
-//! The pages, put together from parts. One a file.
+//! Pages that the server writes and the browser only shows, and what stands around every page.
 
-pub mod lab;
+pub mod frame;
+pub mod help;
 pub mod missing;
-pub mod run;
+pub mod problem;
 pub mod runs;
 pub mod start;

@@ -1,38 +1,12 @@
 //! Stored runs.
 
 use leptos::prelude::*;
-use leptos_meta::Title;
 
-use crate::data::{self, RunLine};
-use crate::part::problem::ProblemPage;
+use crate::data::RunLine;
 use crate::stage::view::words;
 
 /// `/runs`
-#[component]
-pub(crate) fn RunsPage() -> impl IntoView {
-    let runs = Resource::new_blocking(
-        || (),
-        |()| async {
-            let loader = data::loader()?;
-            loader.runs().await
-        },
-    );
-    view! {
-        <Title text="Runs" />
-        <Suspense>
-            {move || Suspend::new(async move {
-                match runs.await {
-                    Ok(runs) => view! { <List runs /> }.into_any(),
-                    Err(problem) => view! { <ProblemPage problem /> }.into_any(),
-                }
-            })}
-        </Suspense>
-    }
-    .into_any()
-}
-
-#[component]
-fn List(runs: Vec<RunLine>) -> impl IntoView {
+pub(crate) fn page(runs: Vec<RunLine>) -> impl IntoView {
     let empty = runs.is_empty();
     view! {
         <main id="main" class="plain">

@@ -1,16 +1,13 @@
 //! The start page: what this is in three lines and one picture, and one thing to do.
 
 use leptos::prelude::*;
-use leptos_meta::Title;
 
 /// A paused holder whose lease ran out, drawn with the timeline's own marks.
 const PICTURE: &str = include_str!("start.svg");
 
 /// `/`
-#[component]
-pub(crate) fn StartPage() -> impl IntoView {
+pub(crate) fn page() -> impl IntoView {
     view! {
-        <Title text="" />
         <main id="main" class="start">
             <div class="start-t">
                 <h1>"Which failure does your lock actually cover?"</h1>
@@ -32,5 +29,4 @@ pub(crate) fn StartPage() -> impl IntoView {
             </figure>
         </main>
     }
-    .into_any()
 }

@@ -2,7 +2,6 @@
 
 use leptos::prelude::*;
 
-use super::badge::{Size, badge};
 use super::play::play;
 use crate::stage::view::lock_card::lock_card;
 use crate::stage::view::machine::LOCK_BOX;
@@ -30,31 +29,7 @@ pub(crate) fn LockPanel() -> impl IntoView {
                     aria-label=move || lock.read().ring_words.clone()
                     inner_html=move || lock.read().ring.clone()
                 ></svg>
-                <dl class="kv">
-                    <dt>"holder"</dt>
-                    <dd class="b">
-                        {move || {
-                            let lock = lock.read();
-                            match lock.holder.as_deref() {
-                                None => view! { "–" }.into_any(),
-                                Some(holder) => {
-                                    view! {
-                                        <span class="row row-5">
-                                            {badge(Some(holder), Size::Small)} {holder.to_owned()}
-                                        </span>
-                                    }
-                                        .into_any()
-                                }
-                            }
-                        }}
-                    </dd>
-                    <dt>"epoch"</dt>
-                    <dd class="num b">{move || lock.read().epoch.clone()}</dd>
-                    <dt>"token"</dt>
-                    <dd class="mono">{move || lock.read().token.clone()}</dd>
-                    <dt>"before"</dt>
-                    <dd>{move || lock.read().before.clone()}</dd>
-                </dl>
+                <dl class="kv" inner_html=move || lock.read().facts()></dl>
             </div>
             <div class="lock-m">
                 <svg

@@ -7,11 +7,10 @@ use leptos::prelude::*;
 use serde_json::json;
 use wasm_bindgen::JsCast;
 
-use super::badge::{Size, badge};
 use super::icons::Icon;
 use super::play::{Head, Play, play};
 use crate::stage::replica::Process;
-use crate::stage::view::words;
+use crate::stage::view::{hue, words};
 
 /// One line of the menu.
 #[derive(Clone, Copy)]
@@ -97,7 +96,7 @@ pub(crate) fn Menu(name: String) -> impl IntoView {
         <div class="veil" on:click=move |_| close()></div>
         <div class="pop" role="menu" aria-label=format!("What to do to replica {name}") node_ref=list on:keydown=on_key>
             <p class="pop-h">
-                {badge(Some(&name), Size::Small)} <span class="b ink">"Replica " {name.clone()}</span>
+                <span class=format!("rep {} rep-s", hue(&name))>{name.clone()}</span> <span class="b ink">"Replica " {name.clone()}</span>
                 <span class="grow"></span> {acts_on}
             </p>
             {move || {

@@ -2,11 +2,8 @@
 //! a click does stands in [`play`].
 
 pub(crate) mod announce;
-pub(crate) mod badge;
 pub(crate) mod caption;
 pub(crate) mod card;
-pub(crate) mod frame;
-pub(crate) mod help;
 pub(crate) mod icons;
 pub(crate) mod inspector;
 pub(crate) mod keys;
@@ -14,7 +11,7 @@ pub(crate) mod lock;
 pub(crate) mod menu;
 pub(crate) mod notice;
 pub(crate) mod play;
-pub(crate) mod problem;
+pub(crate) mod rows;
 pub(crate) mod run_bar;
 pub(crate) mod theatre;
 pub(crate) mod timeline;

@@ -15,9 +15,31 @@ use super::timeline::TimelinePanel;
 use crate::client;
 use crate::data::RunPage;
 
+/// The element that the browser brings to life.
+const ROOT: &str = "stage";
+
+/// A run on the stage, with what it was rendered from.
+#[cfg(feature = "ssr")]
+pub(crate) fn render(page: RunPage) -> String {
+    let data = crate::data::embed(&page);
+    let stage = theatre(page).to_html();
+    format!("<div id=\"{ROOT}\" class=\"root\">{stage}</div>{data}")
+}
+
+/// Bring the stage of this page to life, if it has one.
+#[cfg(feature = "hydrate")]
+pub fn hydrate() {
+    use wasm_bindgen::JsCast;
+    let Some(root) = document().get_element_by_id(ROOT).and_then(|root| root.dyn_into().ok()) else { return };
+    match crate::data::embedded() {
+        Some(page) => leptos::mount::hydrate_from(root, move || theatre(page)).forget(),
+        None => leptos::logging::error!("page and program are of different builds: reload the page"),
+    }
+}
+
 /// A run on the stage.
-#[component]
-pub(crate) fn Theatre(page: RunPage, heading: &'static str) -> impl IntoView {
+fn theatre(page: RunPage) -> impl IntoView {
+    let heading = if page.owner { "Lab" } else { "Run" };
     let play = Play::new(page);
     provide_context(play);
     Effect::new(move |_| {
@@ -41,5 +63,4 @@ pub(crate) fn Theatre(page: RunPage, heading: &'static str) -> impl IntoView {
         </main>
         <Announce />
     }
-    .into_any()
 }

@@ -1,8 +1,8 @@
 //! What the store says of each lock: the latest reading, and what stood before it.
 
+use borsh::{BorshDeserialize, BorshSerialize};
 use locks::ids::{AttemptId, Endpoint, Token};
 use locks::machine::LockState;
-use serde::{Deserialize, Serialize};
 
 /// One reading of a lock.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -24,7 +24,7 @@ pub struct Reading {
 }
 
 /// How a hold ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, BorshSerialize, BorshDeserialize)]
 pub enum HoldEnd {
     /// It was given back.
     Released,
@@ -33,7 +33,7 @@ pub enum HoldEnd {
 }
 
 /// The hold before the present one.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, BorshSerialize, BorshDeserialize)]
 pub struct Before {
     /// Who held.
     pub owner: Option<AttemptId>,
@@ -46,7 +46,7 @@ pub struct Before {
 }
 
 /// A lock, as the store sees it.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, BorshSerialize, BorshDeserialize)]
 pub struct Lock {
     /// The store that said so.
     pub endpoint: Option<Endpoint>,

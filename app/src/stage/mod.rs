@@ -11,6 +11,7 @@
 //! | [`tables`] | rows and keys as the stores report them |
 //! | [`reel`] | a log in memory, with checkpoints for scrubbing |
 
+use borsh::{BorshDeserialize, BorshSerialize};
 use std::collections::BTreeMap;
 
 use locks::action::Action;
@@ -19,7 +20,6 @@ use locks::ids::{AttemptId, LockName, Slot};
 use locks::judge::{Judge, Verdict};
 use locks::setup::Setup;
 use locks::strategy::{self, Info};
-use serde::{Deserialize, Serialize};
 
 pub mod lock;
 pub mod reel;
@@ -36,7 +36,7 @@ use track::{Cause, CauseKind, Track};
 use wire::Wire;
 
 /// What the stage shows at one moment of a run.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, BorshSerialize, BorshDeserialize)]
 pub struct Stage {
     /// The run's identity.
     pub run: String,
@@ -71,7 +71,7 @@ pub struct Stage {
     /// The judge, with what it was told so far.
     judge: Judge,
     /// What the judge found since the strategy and guard are what they are, as last asked: see [`Stage::judge`].
-    #[serde(skip)]
+    #[borsh(skip)]
     pub verdict: Verdict,
     /// Steps begun.
     pub steps: u32,

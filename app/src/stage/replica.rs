@@ -1,14 +1,14 @@
 //! What each replica is (its process) and what it believes (its attempts, one a schedule: the latest).
 
+use borsh::{BorshDeserialize, BorshSerialize};
 use std::collections::BTreeMap;
 
 use locks::event::{EffectAnswer, Param, Reply};
 use locks::ids::{AttemptId, Gate, LockName, Slot, Token};
 use locks::machine::{Outcome, TaskState};
-use serde::{Deserialize, Serialize};
 
 /// What became of a replica's process.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, BorshSerialize, BorshDeserialize)]
 pub enum Process {
     /// Started, not ready.
     #[default]
@@ -22,7 +22,7 @@ pub enum Process {
 }
 
 /// One replica.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, BorshSerialize, BorshDeserialize)]
 pub struct Replica {
     /// Which process of that name, from 1.
     pub incarnation: u32,
@@ -64,7 +64,7 @@ impl Replica {
 }
 
 /// What a replica holds in its hands, as it believes.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, BorshSerialize, BorshDeserialize)]
 pub struct Grant {
     /// The token.
     pub token: Token,
@@ -75,7 +75,7 @@ pub struct Grant {
 }
 
 /// One replica's handling of one slot.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, BorshSerialize, BorshDeserialize)]
 pub struct Attempt {
     /// Its name.
     pub id: AttemptId,

@@ -1,29 +1,30 @@
 //! Rows and keys as the stores themselves report them. Nothing here is derived from what replicas say.
 
+use borsh::{BorshDeserialize, BorshSerialize};
 use std::collections::BTreeMap;
 
 use locks::event::{Event, Kind};
 use locks::ids::{AttemptId, Endpoint, Slot};
 use locks::machine::Outcome;
-use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 /// Most rows of a table that are kept.
 const MOST: usize = 24;
 
 /// A row, with the event that wrote it last.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, BorshSerialize, BorshDeserialize)]
 pub struct Row {
     /// The event.
     pub seq: u64,
     /// Its key, as text.
     pub key: String,
     /// Its columns.
+    #[borsh(serialize_with = "locks::packed::fields::write", deserialize_with = "locks::packed::fields::read")]
     pub cells: BTreeMap<String, Value>,
 }
 
 /// A key of a Redis node.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, BorshSerialize, BorshDeserialize)]
 pub struct Key {
     /// The event that read it.
     pub seq: u64,
@@ -36,7 +37,7 @@ pub struct Key {
 }
 
 /// An audit row.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, BorshSerialize, BorshDeserialize)]
 pub struct Audit {
     /// The event that tells of it.
     pub seq: u64,
@@ -51,7 +52,7 @@ pub struct Audit {
 }
 
 /// Rows and keys, the latest of each table.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, BorshSerialize, BorshDeserialize)]
 pub struct Tables {
     /// Rows by table, in order of their last change.
     pub rows: BTreeMap<String, Vec<Row>>,

@@ -1,11 +1,11 @@
 //! What happened when: the marks of the timeline, open ones without an end. Old marks are dropped in
 //! chunks, so that a stage stays small enough to embed in a page and to keep as a checkpoint.
 
+use borsh::{BorshDeserialize, BorshSerialize};
 use locks::action::Action;
 use locks::event::EffectAnswer;
 use locks::ids::{AttemptId, LockName, Slot};
 use locks::machine::LockState;
-use serde::{Deserialize, Serialize};
 
 use super::lock::{HoldEnd, Reading};
 
@@ -18,7 +18,7 @@ const CHUNK: usize = 120;
 pub type Span = (u64, Option<u64>);
 
 /// A critical section: the replica believes that it holds.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, BorshSerialize, BorshDeserialize)]
 pub struct Section {
     /// The event that began it.
     pub seq: u64,
@@ -37,7 +37,7 @@ pub struct Section {
 }
 
 /// A hold: the store says that somebody holds.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, BorshSerialize, BorshDeserialize)]
 pub struct Hold {
     /// Of which lock.
     pub lock: LockName,
@@ -54,7 +54,7 @@ pub struct Hold {
 }
 
 /// A wait for the lock.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, BorshSerialize, BorshDeserialize)]
 pub struct Wait {
     /// Whose.
     pub attempt: AttemptId,
@@ -67,7 +67,7 @@ pub struct Wait {
 }
 
 /// An effect at its sink.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, BorshSerialize, BorshDeserialize)]
 pub struct Effect {
     /// The event that tells of it.
     pub seq: u64,
@@ -90,7 +90,7 @@ pub struct Effect {
 }
 
 /// An effect under way.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, BorshSerialize, BorshDeserialize)]
 pub struct Flight {
     /// Who sent it.
     pub attempt: AttemptId,
@@ -105,7 +105,7 @@ pub struct Flight {
 }
 
 /// A process does not run: stopped, or dead.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, BorshSerialize, BorshDeserialize)]
 pub struct Stop {
     /// Whose.
     pub replica: String,
@@ -116,7 +116,7 @@ pub struct Stop {
 }
 
 /// What kind of thing was done to the run.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, BorshSerialize, BorshDeserialize)]
 pub enum CauseKind {
     /// A slot became due.
     Slot,
@@ -139,7 +139,7 @@ pub enum CauseKind {
 }
 
 /// Something that was done to the run: it stands above its effect.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, BorshSerialize, BorshDeserialize)]
 pub struct Cause {
     /// Its event.
     pub seq: u64,
@@ -184,7 +184,7 @@ impl Cause {
 }
 
 /// Everything that happened, by kind, each in order of its beginning.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, BorshSerialize, BorshDeserialize)]
 pub struct Track {
     /// Critical sections.
     pub sections: Vec<Section>,

@@ -1,17 +1,17 @@
 //! Commands and effects, verbatim, joined with their answers: what the inspector's Wire shows.
 
+use borsh::{BorshDeserialize, BorshSerialize};
 use std::collections::VecDeque;
 
 use locks::event::{EffectAnswer, Event, Kind, Param, Reply};
 use locks::ids::{AttemptId, CommandId, Endpoint, SinkName};
 use locks::machine::TaskState;
-use serde::{Deserialize, Serialize};
 
 /// Most rows that are kept.
 const MOST: usize = 80;
 
 /// What came back.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, BorshSerialize, BorshDeserialize)]
 pub enum Result_ {
     /// A store's answer.
     Store(Reply),
@@ -20,7 +20,7 @@ pub enum Result_ {
 }
 
 /// One command or effect.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, BorshSerialize, BorshDeserialize)]
 pub struct WireRow {
     /// The event that sent it.
     pub seq: u64,
@@ -53,7 +53,7 @@ pub struct WireRow {
 }
 
 /// The latest commands and effects.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, BorshSerialize, BorshDeserialize)]
 pub struct Wire {
     /// In order of sending.
     pub rows: VecDeque<WireRow>,

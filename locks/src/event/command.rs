@@ -1,11 +1,12 @@
 //! Commands of strategies to stores, and what became of them: verbatim, as they were sent and answered.
 
+use borsh::{BorshDeserialize, BorshSerialize};
 use serde::{Deserialize, Serialize};
 
 use crate::ids::{CommandId, Endpoint, LockName};
 
 /// A command of a strategy, as sent.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, BorshSerialize, BorshDeserialize)]
 pub struct StoreCommand {
     /// Its number.
     pub command: CommandId,
@@ -24,7 +25,9 @@ pub struct StoreCommand {
 }
 
 /// A parameter of a command, or a value of an answer.
-#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(
+    Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, BorshSerialize, BorshDeserialize,
+)]
 #[serde(rename_all = "snake_case")]
 pub enum Param {
     /// SQL null, Redis nil.
@@ -51,7 +54,7 @@ impl Param {
 }
 
 /// What became of a command.
-#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, BorshSerialize, BorshDeserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Reply {
     /// Postgres answered: rows affected or returned, and the first row.

@@ -1,5 +1,6 @@
 //! Faults as the log names them: real disturbances that last from one event to another.
 
+use borsh::{BorshDeserialize, BorshSerialize};
 use serde::{Deserialize, Serialize};
 
 use super::ProcessName;
@@ -7,7 +8,7 @@ use crate::action::Direction;
 use crate::ids::Endpoint;
 
 /// A fault, as the log names it.
-#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, BorshSerialize, BorshDeserialize)]
 #[serde(rename_all = "snake_case", tag = "fault_kind")]
 pub enum Fault {
     /// A process is stopped.

@@ -1,6 +1,7 @@
 //! The kinds of events: everything that can happen in a run, by who says it. What an event carries and
 //! does not explain itself has a module of its own beside this one.
 
+use borsh::{BorshDeserialize, BorshSerialize};
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
@@ -13,7 +14,7 @@ use crate::machine::{LockState, Outcome, TaskState};
 use crate::setup::{Setup, SetupChange};
 
 /// What happened.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, BorshSerialize, BorshDeserialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum Kind {
     // ---- the runner ----
@@ -366,6 +367,10 @@ pub enum Kind {
         key: String,
         /// The row from now on; `None`: deleted.
         #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[borsh(
+            serialize_with = "crate::packed::maybe_fields::write",
+            deserialize_with = "crate::packed::maybe_fields::read"
+        )]
         row: Option<BTreeMap<String, Value>>,
     },
     /// A key of a Redis node, as read.
@@ -411,7 +416,7 @@ pub enum Kind {
 }
 
 /// Why a run ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, BorshSerialize, BorshDeserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum EndReason {
     /// The script is through.

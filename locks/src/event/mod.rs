@@ -12,6 +12,7 @@ mod problem;
 mod process;
 mod source;
 
+use borsh::{BorshDeserialize, BorshSerialize};
 use serde::{Deserialize, Serialize};
 
 pub use catalog::Schedule;
@@ -24,7 +25,7 @@ pub use process::{ProcessName, ProcessState};
 pub use source::Source;
 
 /// One line of the log.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, BorshSerialize, BorshDeserialize)]
 pub struct Event {
     /// Number, gap-free from 1, in order of arrival.
     pub seq: u64,
@@ -61,7 +62,7 @@ impl Event {
 }
 
 /// What a replica's process writes, one JSON object a line; `seq` and `source` are added on arrival.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, BorshSerialize, BorshDeserialize)]
 pub struct Line {
     /// When, in microseconds of the machine's monotonic clock.
     pub at_us: u64,

@@ -1,11 +1,14 @@
 //! Who says what the log holds. Each source has one text, which is also its place in the order of events.
 
+use borsh::{BorshDeserialize, BorshSerialize};
 use serde::{Deserialize, Serialize};
 
 use crate::ids::{BadName, Endpoint, SinkName, as_text};
 
 /// Who says so. Prints as `runner`, `replica A.1`, `link A postgres`, `store redis-1`, `sink bank`, `judge`.
-#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(
+    Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, BorshSerialize, BorshDeserialize,
+)]
 #[serde(try_from = "String", into = "String")]
 pub enum Source {
     /// The runner: steps, processes, faults.

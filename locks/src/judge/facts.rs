@@ -2,6 +2,7 @@
 //! Nothing is judged here. Events arrive in any order of time (a stopped replica's come seconds late), so
 //! facts are kept by what they are about and never by what came before them.
 
+use borsh::{BorshDeserialize, BorshSerialize};
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
@@ -13,7 +14,7 @@ use crate::machine::Outcome;
 
 /// An event's number and its time: a point, or the interval that is all its source knows. There are
 /// thousands in a checkpoint, which pages carry: it is written as three numbers.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, BorshSerialize, BorshDeserialize)]
 #[serde(from = "(u64, u64, u64)", into = "(u64, u64, u64)")]
 pub(super) struct Stamp {
     pub seq: u64,
@@ -49,7 +50,7 @@ impl Stamp {
     }
 }
 
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, BorshSerialize, BorshDeserialize)]
 pub(super) struct Grant {
     pub stamp: Stamp,
     pub epoch: Option<u64>,
@@ -59,7 +60,7 @@ pub(super) struct Grant {
 }
 
 /// A renewal, a release or a completion.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, BorshSerialize, BorshDeserialize)]
 pub(super) struct Command {
     pub name: String,
     /// Which node it went to, if to one of several.
@@ -84,7 +85,7 @@ impl Command {
 }
 
 /// One attempt.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, BorshSerialize, BorshDeserialize)]
 pub(super) struct Attempt {
     /// Time of its earliest event.
     pub began_us: u64,
@@ -113,7 +114,7 @@ impl Attempt {
 }
 
 /// One process of a replica.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, BorshSerialize, BorshDeserialize)]
 pub(super) struct Process {
     pub started: Option<Stamp>,
     pub gone: Option<Stamp>,
@@ -123,7 +124,7 @@ pub(super) struct Process {
 }
 
 /// An accepted effect.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, BorshSerialize, BorshDeserialize)]
 pub(super) struct Accepted {
     pub stamp: Stamp,
     pub sink: SinkName,
@@ -134,14 +135,14 @@ pub(super) struct Accepted {
 }
 
 /// A fault on a replica.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, BorshSerialize, BorshDeserialize)]
 pub(super) struct Struck {
     pub stamp: Stamp,
     pub replica: String,
 }
 
 /// Everything that the judge needs from a log.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, BorshSerialize, BorshDeserialize)]
 pub(super) struct Facts {
     /// The latest time in the log.
     pub now_us: u64,

@@ -27,6 +27,7 @@ mod takeover;
 #[cfg(test)]
 mod tests;
 
+use borsh::{BorshDeserialize, BorshSerialize};
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
@@ -37,7 +38,7 @@ use crate::machine::Outcome;
 use facts::{Attempt, Facts, Grant};
 
 /// The fold. A clone of it is a checkpoint.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, BorshSerialize, BorshDeserialize)]
 pub struct Judge {
     facts: Facts,
 }
@@ -132,7 +133,7 @@ fn names(a: &AttemptId, b: &AttemptId) -> (String, String) {
 }
 
 /// What the judge found. While a run goes on it is provisional.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, BorshSerialize, BorshDeserialize)]
 pub struct Verdict {
     /// The run has not ended.
     pub provisional: bool,
@@ -160,7 +161,7 @@ impl Verdict {
 }
 
 /// One thing that the judge found, with the events that prove it.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, BorshSerialize, BorshDeserialize)]
 pub struct Finding {
     /// Numbers of the events that prove it, in order of time; the last one completes the proof.
     pub events: Vec<u64>,

@@ -9,7 +9,7 @@ use crate::table::Figure;
 const LIMIT_BYTES: u64 = 300_000;
 
 pub async fn measure() -> Result<Vec<Figure>, Failure> {
-    let site = std::env::var_os("LEPTOS_SITE_ROOT").ok_or("LEPTOS_SITE_ROOT does not say where the page is")?;
+    let site = std::env::var_os("AEGIS_SITE").ok_or("AEGIS_SITE does not say where the page is")?;
     let file = PathBuf::from(site).join("pkg/aegis.wasm.br");
     let bytes = fs::metadata(&file).map_err(|error| format!("{}: {error}", file.display()))?.len();
     Ok(vec![Figure {

@@ -1,18 +1,16 @@
-//! Headers that every response carries. Pages bring their own policy, with the nonce of their hydration
-//! script; whatever brings none gets the strictest.
+//! Headers that every response carries. Pages bring their own policy; whatever brings none
+//! gets the strictest.
 
 use axum::extract::Request;
 use axum::http::{HeaderValue, header};
 use axum::middleware::Next;
 use axum::response::Response;
 
-/// The policy of a page whose inline scripts carry this nonce.
-pub fn page_policy(nonce: &str) -> String {
-    format!(
-        "default-src 'none'; script-src 'self' 'nonce-{nonce}' 'wasm-unsafe-eval'; style-src 'self'; \
-         img-src 'self' data:; connect-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
-    )
-}
+/// The policy of pages: scripts come from files, none stands within a page.
+pub const PAGE_POLICY: HeaderValue = HeaderValue::from_static(
+    "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; style-src 'self'; img-src 'self' data:; \
+     connect-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'",
+);
 
 /// Add what is missing.
 pub async fn add(request: Request, next: Next) -> Response {

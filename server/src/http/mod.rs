@@ -25,15 +25,15 @@ pub mod serve;
 mod sse;
 mod unread;
 
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
 use axum::Router;
-use axum::extract::{DefaultBodyLimit, FromRef, State};
+use axum::extract::{DefaultBodyLimit, State};
 use axum::http::StatusCode;
 use axum::middleware::{from_fn, from_fn_with_state};
 use axum::routing::{any, get};
-use leptos::prelude::LeptosOptions;
 use tokio_util::sync::CancellationToken;
 use tower_http::catch_panic::CatchPanicLayer;
 use tower_http::compression::CompressionLayer;
@@ -59,24 +59,18 @@ pub struct App {
     sessions: Arc<Sessions>,
     /// Stored runs.
     shelf: Shelf,
-    /// Where leptos finds what the browser loads.
-    leptos: LeptosOptions,
+    /// The folder of what the browser loads.
+    site: PathBuf,
     /// Set when the server is to end: open streams end on it.
     shutdown: CancellationToken,
     metrics: Arc<metrics::Metrics>,
     streams: sse::Streams,
 }
 
-impl FromRef<App> for LeptosOptions {
-    fn from_ref(app: &App) -> Self {
-        app.leptos.clone()
-    }
-}
-
 /// All routes.
 fn router(app: App) -> Router {
     // What the browser loads lies in the site's folder; every other path is a page, or none.
-    let site = ServeDir::new(app.leptos.site_root.as_ref())
+    let site = ServeDir::new(&app.site)
         .append_index_html_on_directories(false)
         .precompressed_br()
         .precompressed_gzip()
@@ -89,7 +83,7 @@ fn router(app: App) -> Router {
     let timed = Router::new()
         .merge(runs::router())
         .merge(live::router())
-        .merge(pages::router(&app))
+        .merge(pages::router())
         .layer(CompressionLayer::new().compress_when(uncompressed))
         .layer(TimeoutLayer::with_status_code(StatusCode::SERVICE_UNAVAILABLE, REQUEST_LIMIT));
     Router::new()

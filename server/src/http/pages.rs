@@ -1,121 +1,84 @@
-//! Pages, rendered on the server. This module gives them their data and their content security policy;
-//! what they look like is the business of `app`.
+//! Pages. This module loads what a page shows and says with which status; what it looks like is the
+//! business of `app`.
 
-use std::sync::Arc;
-
-use app::data::{Loader, Loading, PageProblem, RunLine, RunPage, SharedLoader};
+use app::data::{PageProblem, RunPage};
 use app::stage::Stage;
+use app::{Page, document};
 use axum::Router;
-use axum::extract::{Request, State};
-use axum::http::{HeaderValue, StatusCode, header};
-use axum::response::Response;
+use axum::extract::{Path, State};
+use axum::http::{StatusCode, header};
+use axum::response::{Html, IntoResponse, Response};
 use axum::routing::{MethodRouter, get};
-use leptos::nonce::use_nonce;
-use leptos::prelude::{expect_context, provide_context};
-use leptos_axum::{LeptosRoutes, ResponseOptions, generate_route_list};
 use locks::event::Whose;
 
 use super::App;
-use super::headers::page_policy;
+use super::headers::PAGE_POLICY;
 use super::learner::Learner;
 use super::problem::{ApiError, Causes};
 use crate::run::log::Log;
 
-/// All pages that `app` has.
-pub fn router(app: &App) -> Router<App> {
-    Router::new().leptos_routes_with_handler(generate_route_list(app::App), get(page)).with_state(app.clone())
+/// All pages.
+pub fn router() -> Router<App> {
+    Router::new()
+        .route("/", get(async || show(Page::Start)))
+        .route("/lab", get(lab))
+        .route("/runs", get(runs))
+        .route("/runs/{id}", get(run))
 }
 
 /// The page that says that there is no such page.
 pub fn fallback(app: &App) -> MethodRouter {
-    get(no_page).with_state(app.clone())
+    get(async || answer(StatusCode::NOT_FOUND, Page::Missing)).with_state(app.clone())
 }
 
-async fn page(State(app): State<App>, learner: Learner, request: Request) -> Response {
-    render(app, learner, request, StatusCode::OK).await
-}
-
-async fn no_page(State(app): State<App>, learner: Learner, request: Request) -> Response {
-    render(app, learner, request, StatusCode::NOT_FOUND).await
-}
-
-/// Render one page for one learner.
-async fn render(app: App, learner: Learner, request: Request, status: StatusCode) -> Response {
-    let options = app.leptos.clone();
-    let given = {
-        let app = app.clone();
-        move || {
-            provide_context(SharedLoader(Arc::new(Pages { app: app.clone(), learner: learner.clone() })));
-            set_headers(status);
-        }
-    };
-    let handler = leptos_axum::render_app_to_stream_with_context(given, move || app::shell(options.clone()));
-    handler(request).await
-}
-
-/// The page's policy names the nonce of this rendering.
-fn set_headers(status: StatusCode) {
-    let response = expect_context::<ResponseOptions>();
-    if status != StatusCode::OK {
-        response.set_status(status);
-    }
-    let policy = use_nonce().and_then(|nonce| HeaderValue::from_str(&page_policy(&nonce)).ok());
-    if let Some(policy) = policy {
-        response.insert_header(header::CONTENT_SECURITY_POLICY, policy);
+/// The learner's live run, begun if there is none.
+async fn lab(State(app): State<App>, learner: Learner) -> Response {
+    match app.sessions.open(&learner.0).await {
+        Ok(live) => show(run_page(live.id().to_owned(), &live.log(), true)),
+        Err(error) => problem(error.into()),
     }
 }
 
-/// What pages are given, for one request.
-struct Pages {
-    app: App,
-    learner: Learner,
-}
-
-impl Loader for Pages {
-    fn lab(&self) -> Loading<RunPage> {
-        let (app, learner) = (self.app.clone(), self.learner.clone());
-        Box::pin(async move {
-            let live = app.sessions.open(&learner.0).await.map_err(ApiError::from).map_err(page_problem)?;
-            Ok(run_page(live.id(), &live.log(), true))
-        })
-    }
-
-    fn run(&self, id: String) -> Loading<RunPage> {
-        let (app, learner) = (self.app.clone(), self.learner.clone());
-        Box::pin(async move {
-            match app.sessions.get(&id) {
-                Some(live) if live.owner() == learner.0 => Ok(run_page(id, &live.log(), true)),
-                Some(_) => Err(page_problem(ApiError::NotFound("run"))),
-                None => {
-                    let log = app.shelf.log(&id).await.map_err(ApiError::from).map_err(page_problem)?;
-                    Ok(run_page(id, &log, false))
-                }
-            }
-        })
-    }
-
-    fn runs(&self) -> Loading<Vec<RunLine>> {
-        let (app, learner) = (self.app.clone(), self.learner.clone());
-        Box::pin(async move { app.shelf.list(&learner.0).await.map_err(ApiError::from).map_err(page_problem) })
+/// A stored run, or a live one.
+async fn run(State(app): State<App>, Path(id): Path<String>, learner: Learner) -> Response {
+    match app.sessions.get(&id) {
+        Some(live) if live.owner() == learner.0 => show(run_page(id, &live.log(), true)),
+        Some(_) => problem(ApiError::NotFound("run")),
+        None => match app.shelf.log(&id).await {
+            Ok(log) => show(run_page(id, &log, false)),
+            Err(error) => problem(error.into()),
+        },
     }
 }
 
-fn run_page(id: String, log: &Log, owner: bool) -> RunPage {
+async fn runs(State(app): State<App>, learner: Learner) -> Response {
+    match app.shelf.list(&learner.0).await {
+        Ok(runs) => show(Page::Runs(runs)),
+        Err(error) => problem(error.into()),
+    }
+}
+
+fn show(page: Page) -> Response {
+    answer(StatusCode::OK, page)
+}
+
+fn answer(status: StatusCode, page: Page) -> Response {
+    (status, [(header::CONTENT_SECURITY_POLICY, PAGE_POLICY)], Html(document(page))).into_response()
+}
+
+fn run_page(id: String, log: &Log, owner: bool) -> Page {
     let mut stage = Stage::default();
     for event in log.after(0) {
         stage.push(&event);
     }
-    RunPage { id, stage, live: !log.is_ended(), owner }
+    Page::Run(Box::new(RunPage { id, stage, live: !log.is_ended(), owner }))
 }
 
-/// An error, as a page tells it; the page's status is the error's.
-fn page_problem(error: ApiError) -> PageProblem {
+/// An error as a page, with the error's status.
+fn problem(error: ApiError) -> Response {
     let (status, title, whose) = error.parts();
     if whose == Whose::Lab {
         tracing::error!(error = %Causes(&error), "a page could not be loaded");
     }
-    if let Some(response) = leptos::prelude::use_context::<ResponseOptions>() {
-        response.set_status(StatusCode::from_u16(status.as_u16()).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR));
-    }
-    PageProblem { status: status.as_u16(), title: title.to_owned(), detail: error.to_string(), whose }
+    answer(status, Page::Problem(PageProblem { title: title.to_owned(), detail: error.to_string(), whose }))
 }

@@ -54,6 +54,9 @@ struct Page {
     #[serde(default)]
     after: u64,
     limit: Option<usize>,
+    /// In the packed form that the page reads, instead of JSON.
+    #[serde(default)]
+    packed: bool,
 }
 
 async fn log(
@@ -65,7 +68,7 @@ async fn log(
     let log = readable(&app, &id, &learner).await?;
     let events = log.page(page.after, page.limit.unwrap_or(PAGE).min(PAGE));
     let events: Vec<&Event> = events.iter().map(Arc::as_ref).collect();
-    Ok(Json(events).into_response())
+    Ok(if page.packed { locks::packed::pack_text(&events).into_response() } else { Json(events).into_response() })
 }
 
 async fn scenario(

@@ -9,7 +9,6 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use clap::Args as ClapArgs;
-use leptos::prelude::LeptosOptions;
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 
@@ -37,7 +36,7 @@ pub struct Args {
     #[arg(long, env = "AEGIS_ALLOWED_HOSTS", value_delimiter = ',')]
     pub allowed_hosts: Vec<String>,
     /// Folder of what the browser loads.
-    #[arg(long, env = "LEPTOS_SITE_ROOT", default_value = "target/site", hide = true)]
+    #[arg(long, env = "AEGIS_SITE", default_value = "target/site", hide = true)]
     pub site_root: String,
     /// Stores and data.
     #[command(flatten)]
@@ -109,17 +108,11 @@ async fn serve_lab(
     let shelf = Shelf::new(lab.clone());
     let sessions = Arc::new(Sessions::new(lab.clone(), shelf.clone(), Limits::default()));
     sessions.recover().await;
-    let leptos = LeptosOptions::builder()
-        .output_name("aegis")
-        .site_root(site_root)
-        .site_pkg_dir("pkg")
-        .site_addr(address)
-        .build();
     let app = App {
         names: Arc::new(names),
         sessions: sessions.clone(),
         shelf,
-        leptos,
+        site: site_root.into(),
         shutdown: shutdown.clone(),
         metrics: Arc::new(metrics::Metrics::new()),
         streams: sse::Streams::default(),

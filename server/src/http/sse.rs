@@ -41,6 +41,9 @@ pub fn router() -> Router<App> {
 struct From {
     #[serde(default)]
     after: u64,
+    /// In the packed form that the page reads, instead of JSON.
+    #[serde(default)]
+    packed: bool,
 }
 
 async fn events(
@@ -65,6 +68,7 @@ async fn events(
     let reader = Reader {
         log,
         after,
+        packed: from.packed,
         _open: open,
         _watching: watching,
         sent: app.metrics.events_sent.clone(),
@@ -119,6 +123,7 @@ impl Drop for Open {
 struct Reader {
     log: Arc<Log>,
     after: u64,
+    packed: bool,
     /// Dropped with the stream, whichever way it ends.
     _open: Open,
     _watching: Option<Watching>,
@@ -143,7 +148,11 @@ impl Reader {
                 self.after = last.seq;
                 self.sent.inc_by(page.len() as u64);
                 let events: Vec<&locks::event::Event> = page.iter().map(Arc::as_ref).collect();
-                let message = Message::default().event("events").id(self.after.to_string()).json_data(&events);
+                let message = Message::default().event("events").id(self.after.to_string());
+                if self.packed {
+                    return Some(message.data(locks::packed::pack_text(&events)));
+                }
+                let message = message.json_data(&events);
                 return message.inspect_err(|error| tracing::error!(%error, "an event cannot be written")).ok();
             }
             if self.log.is_ended() {

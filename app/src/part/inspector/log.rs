@@ -2,8 +2,8 @@
 
 use leptos::prelude::*;
 
-use crate::part::badge::{Size, badge};
 use crate::part::play::play;
+use crate::part::rows::Rows;
 use crate::stage::view::rows::{self, LogLine};
 
 /// Most lines that are shown at once.
@@ -20,13 +20,14 @@ pub(super) fn Log() -> impl IntoView {
             play.fetch_log(|| {});
         }
     });
-    let lines = Memo::new(move |_| {
+    let rows = Memo::new(move |_| {
         let wanted = filter.read().to_lowercase();
         let (seq, origin) = play.with(|stage| (stage.seq, stage.origin_us));
         play.with_log(|events| {
             let upto = events.get(..(seq as usize).min(events.len())).unwrap_or_default();
             let lines = upto.iter().rev().map(|event| rows::log_line(event, origin));
-            lines.filter(|line| matches(line, &wanted)).take(MOST).collect::<Vec<_>>()
+            let found = lines.filter(|line| matches(line, &wanted)).take(MOST);
+            found.map(|line| rows::log_row(&line, line.seq == seq)).collect::<Vec<_>>()
         })
     });
     view! {
@@ -42,7 +43,7 @@ pub(super) fn Log() -> impl IntoView {
             </label>
             <span class="muted num">
                 {move || {
-                    if play.complete.get() { format!("newest {} shown", lines.read().len()) } else { "fetching the log".to_owned() }
+                    if play.complete.get() { format!("newest {} shown", rows.read().len()) } else { "fetching the log".to_owned() }
                 }}
             </span>
         </div>
@@ -57,9 +58,7 @@ pub(super) fn Log() -> impl IntoView {
                         <th class="w60">"what"</th>
                     </tr>
                 </thead>
-                <tbody>
-                    <For each=move || lines.get() key=|line| line.seq children=line />
-                </tbody>
+                <Rows play rows />
             </table>
         </div>
     }
@@ -68,29 +67,4 @@ pub(super) fn Log() -> impl IntoView {
 
 fn matches(line: &LogLine, wanted: &str) -> bool {
     wanted.is_empty() || [&line.source, &line.kind, &line.text].iter().any(|text| text.to_lowercase().contains(wanted))
-}
-
-fn line(line: LogLine) -> AnyView {
-    let play = play();
-    let seq = line.seq;
-    view! {
-        <tr class=move || if play.with(|stage| stage.seq) == seq { "chg" } else { "" }>
-            <td class="num">
-                <button class="link num" title="Show the stage at this event" on:click=move |_| play.seek(seq)>
-                    "#"
-                    {seq}
-                </button>
-            </td>
-            <td class="r num">{line.at}</td>
-            <td>
-                {match line.replica {
-                    Some(name) => badge(Some(&name), Size::Small),
-                    None => line.source.into_any(),
-                }}
-            </td>
-            <td>{line.kind}</td>
-            <td class="w60">{line.text}</td>
-        </tr>
-    }
-    .into_any()
 }

@@ -6,7 +6,6 @@ use wasm_bindgen::JsCast;
 
 use super::View;
 use crate::client;
-use crate::part::badge::{Size, badge};
 use crate::part::play::{Head, play};
 use crate::stage::view::timeline::{self, Lanes, Mark};
 use crate::stage::view::words;
@@ -162,35 +161,9 @@ pub(super) fn Picture(view: View) -> impl IntoView {
 #[component]
 fn LaneNames(lanes: Memo<Lanes>) -> impl IntoView {
     let play = play();
-    let names = Memo::new(move |_| lanes.read().replicas.iter().map(|(name, _)| name.clone()).collect::<Vec<_>>());
-    let sink = Memo::new(move |_| play.with(|stage| stage.setup.sink.to_string()));
-    view! {
-        <div class="tl-lanes" aria-hidden="true">
-            <div class="ln-axis"></div>
-            <div class="ln-you">"you"</div>
-            {move || {
-                names
-                    .get()
-                    .into_iter()
-                    .map(|name| {
-                        view! {
-                            <div class="ln-rep">
-                                {badge(Some(&name), Size::Normal)} <span class="wide-only">"believes"</span>
-                            </div>
-                        }
-                    })
-                    .collect_view()
-            }}
-            <div class="ln-store">
-                <span class="nm">"store"</span>
-                <span class="wide-only">"says"</span>
-            </div>
-            <div class="ln-sink">
-                <span class="nm">{sink}</span>
-                <span class="wide-only">"took"</span>
-            </div>
-            <div class="ln-judge">"judge"</div>
-        </div>
-    }
-    .into_any()
+    let names = Memo::new(move |_| {
+        let sink = play.with(|stage| stage.setup.sink.to_string());
+        timeline::lane_names(&lanes.read(), &sink)
+    });
+    view! { <div class="tl-lanes" aria-hidden="true" inner_html=move || names.get()></div> }
 }

@@ -6,6 +6,7 @@ use locks::event::EffectAnswer;
 use locks::machine::{LockState, Outcome};
 
 use super::{epoch_words, listed, words};
+use crate::html::Html;
 use crate::stage::Stage;
 use crate::stage::lock::HoldEnd;
 use crate::stage::replica::{Attempt, Process};
@@ -186,4 +187,38 @@ pub fn since(stage: &Stage) -> Option<String> {
         guards => format!(", guard {}", words::guards(guards)),
     };
     (stage.since_us > stage.origin_us).then(|| format!("since {}{guard}", stage.setup.strategy))
+}
+
+impl Caption {
+    /// The caption as markup.
+    pub fn html(&self) -> String {
+        let mut html = Html::new();
+        if let Some(word) = self.chip {
+            html.class("span", "viol-chip").icon("oct", false).text(word).close();
+        }
+        html.open("p").element("b", "", &self.what).text(" ").text(&self.why);
+        html.finish()
+    }
+}
+
+/// The judge's figures as markup.
+pub fn figures_html(stage: &Stage) -> String {
+    let mut html = Html::new();
+    html.class("p", "since").text(&since(stage).unwrap_or_default());
+    let twice = settled_twice(stage);
+    if twice > 0 {
+        let slots = if twice == 1 { "slot" } else { "slots" };
+        let text = format!("{} settled {twice} {slots} more than once", stage.setup.sink);
+        html.class("span", "viol").icon("oct", true).text(&text).close();
+    }
+    html.close().class("dl", "tally").attr("aria-label", "Verdict so far, judged from the log");
+    for figure in figures(stage) {
+        html.class("div", if figure.harm { "harm" } else { "" });
+        html.element("dt", "", figure.name).open("dd");
+        if figure.harm {
+            html.icon("oct", true);
+        }
+        html.text(&figure.value).close().close();
+    }
+    html.finish()
 }

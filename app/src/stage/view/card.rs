@@ -84,6 +84,8 @@ pub struct Card {
     pub first: Joint,
     /// Between the store and the sink.
     pub second: Joint,
+    /// The sink's name.
+    pub sink_name: String,
 }
 
 impl Card {
@@ -119,6 +121,7 @@ pub fn card(stage: &Stage, name: &str, schedule: &str, now_us: u64) -> Card {
         first: first_joint(stage, replica, attempt, lock, name, inside, now_us),
         sink,
         second,
+        sink_name: stage.setup.sink.to_string(),
     }
 }
 

@@ -1,6 +1,7 @@
 //! The lock's panel: who holds it, as the store says, and for how long.
 
 use super::{machine, ring, words};
+use crate::html::{Html, Size};
 use crate::stage::Stage;
 use crate::stage::lock::HoldEnd;
 
@@ -27,6 +28,27 @@ pub struct LockCard {
     pub machine: String,
     /// The machine in words.
     pub machine_words: String,
+}
+
+impl LockCard {
+    /// Who holds, under what, and what stood before, as the rows of a list.
+    pub fn facts(&self) -> String {
+        let mut html = Html::new();
+        html.element("dt", "", "holder").class("dd", "b");
+        match self.holder.as_deref() {
+            None => html.text("–"),
+            Some(holder) => {
+                html.class("span", "row row-5").badge(Some(holder), Size::Small).text(" ").text(holder).close()
+            }
+        };
+        html.close();
+        for (name, class, value) in
+            [("epoch", "num b", &self.epoch), ("token", "mono", &self.token), ("before", "", &self.before)]
+        {
+            html.element("dt", "", name).element("dd", class, value);
+        }
+        html.finish()
+    }
 }
 
 /// The panel of a schedule's lock.

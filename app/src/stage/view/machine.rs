@@ -114,7 +114,7 @@ pub fn lock(lock: Option<&Lock>) -> String {
                 _ = write!(
                     svg,
                     r#"<rect x="{x}" y="12" width="{width}" height="24" rx="12" class="f-{hue} lit-e"/><rect x="{x}" y="12" width="{width}" height="24" rx="12" fill="url(#h{hue})"/><text x="{middle}" y="28.5" class="t t-7 i-{hue} h-{hue}" text-anchor="middle">Held · {}</text>"#,
-                    super::escape(owner)
+                    crate::html::escaped(owner)
                 );
             }
             None => {

@@ -15,6 +15,7 @@
 
 pub mod caption;
 pub mod card;
+mod card_html;
 pub mod lock_card;
 pub mod machine;
 pub mod ring;
@@ -32,21 +33,6 @@ pub fn hue(name: &str) -> char {
             char::from(b'a' + (sum % 9) as u8)
         }
     }
-}
-
-/// Text as it may stand in a picture.
-pub fn escape(text: &str) -> String {
-    let mut out = String::with_capacity(text.len());
-    for c in text.chars() {
-        match c {
-            '&' => out.push_str("&amp;"),
-            '<' => out.push_str("&lt;"),
-            '>' => out.push_str("&gt;"),
-            '"' => out.push_str("&quot;"),
-            c => out.push(c),
-        }
-    }
-    out
 }
 
 /// An epoch as people say it: ` epoch 7`, or nothing.

@@ -3,6 +3,8 @@
 use locks::event::{Event, Fault, Kind, ProcessName, ProcessState, Source};
 
 use super::wire::{answer_words, result};
+use super::{Row, event_cell};
+use crate::html::{Html, Size};
 use crate::stage::view::{epoch_words, words};
 use crate::stage::wire::Result_;
 
@@ -42,6 +44,19 @@ pub fn log_line(event: &Event, origin_us: u64) -> LogLine {
         kind: kind.to_owned(),
         text,
     }
+}
+
+/// A line of the log as a row, `current` where the playhead is.
+pub fn log_row(line: &LogLine, current: bool) -> Row {
+    let mut html = Html::new();
+    event_cell(&mut html, line.seq);
+    html.element("td", "r num", &line.at).open("td");
+    match &line.replica {
+        Some(name) => html.badge(Some(name), Size::Small),
+        None => html.text(&line.source),
+    };
+    html.close().element("td", "", &line.kind).element("td", "w60", &line.text);
+    Row { class: if current { "chg" } else { "" }, cells: html.finish() }
 }
 
 fn process_words(process: &ProcessName) -> String {

@@ -5,6 +5,7 @@ use locks::machine::Outcome;
 use serde_json::Value;
 
 use super::wire::answer_words;
+use crate::html::{Html, Size};
 use crate::stage::Stage;
 use crate::stage::view::words;
 
@@ -87,6 +88,48 @@ pub fn sheets(stage: &Stage, schedule: Option<&str>) -> Vec<Sheet> {
     out.push(audit(stage, schedule));
     out.push(settlements(stage, schedule));
     out
+}
+
+/// The sheets as tables.
+pub fn sheets_html(sheets: &[Sheet]) -> String {
+    let mut html = Html::new();
+    for sheet in sheets {
+        html.open("div").open("h3").text(&sheet.store).text(" ").element("span", "", &sheet.table).close();
+        html.class("table", "rows").open("thead").open("tr");
+        for (head, right) in &sheet.heads {
+            html.element("th", if *right { "r" } else { "" }, head);
+        }
+        html.close().close().open("tbody");
+        for (new, cells) in &sheet.rows {
+            html.class("tr", if *new { "chg" } else { "" });
+            cells.iter().for_each(|cell| write_cell(&mut html, cell));
+            html.close();
+        }
+        html.close().close();
+        if sheet.rows.is_empty() {
+            html.element("p", "empty", "No row yet.");
+        }
+        html.close();
+    }
+    html.finish()
+}
+
+fn write_cell(html: &mut Html, cell: &Cell) {
+    html.class(
+        "td",
+        match (cell.harm, cell.number) {
+            (true, _) => "bad b",
+            (_, true) => "r num",
+            _ => "",
+        },
+    );
+    if cell.harm {
+        html.icon("oct", true);
+    }
+    if let Some(name) = &cell.replica {
+        html.badge(Some(name), Size::Small);
+    }
+    html.text(&cell.text).close();
 }
 
 /// A value as people read it: tokens shortened, instants as the time of day, anything else as it is.

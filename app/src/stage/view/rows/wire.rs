@@ -2,7 +2,10 @@
 
 use locks::event::{EffectAnswer, Param, Reply};
 
+use super::{Row, event_cell};
+use crate::html::{Html, Size};
 use crate::stage::Stage;
+use crate::stage::view::sql::{self, Piece};
 use crate::stage::view::words;
 use crate::stage::wire::{Result_, WireRow};
 
@@ -37,6 +40,33 @@ pub struct WireLine {
 pub fn wire(stage: &Stage, schedule: Option<&str>, now_us: u64, most: usize) -> Vec<WireLine> {
     let of = |row: &&WireRow| schedule.is_none_or(|schedule| about(row) == schedule);
     stage.wire.rows.iter().rev().filter(of).take(most).map(|row| wire_line(stage, row, now_us)).collect()
+}
+
+/// A line of the wire as a row.
+pub fn wire_row(line: &WireLine) -> Row {
+    let mut html = Html::new();
+    event_cell(&mut html, line.seq);
+    html.element("td", "num r", &line.at);
+    html.open("td").class("span", "row row-5").badge(Some(&line.replica), Size::Small);
+    html.class("span", "ink2").text("→ ").text(&line.to).close().close().close();
+    html.element("td", if line.open { "b" } else { "" }, &line.result);
+    html.element("td", "num r", &line.latency).element("td", "ink2", &line.task);
+    html.class("td", "cmd");
+    for (piece, text) in sql::pieces(&line.text) {
+        match piece {
+            Piece::Plain => html.text(&text),
+            marked => html.element("span", marked.class(), &text),
+        };
+    }
+    if !line.params.is_empty() {
+        html.class("span", "p").text(" -- ").text(&line.params);
+    }
+    let class = match (line.current, line.open) {
+        (true, _) => "cur",
+        (_, true) => "open",
+        _ => "",
+    };
+    Row { class, cells: html.finish() }
 }
 
 fn about(row: &WireRow) -> &str {

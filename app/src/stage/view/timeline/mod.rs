@@ -4,6 +4,7 @@
 
 use std::collections::BTreeMap;
 
+use crate::html::{Html, Size};
 use crate::stage::Stage;
 use crate::stage::track::{Section, Span};
 
@@ -19,7 +20,7 @@ pub use ground::{ground, scheduled};
 pub use marks::{Mark, marks};
 pub use mini::mini;
 pub use scale::{Piece, Scale};
-pub use table::{TableRow, table};
+pub use table::{TableRow, table, table_html};
 
 /// Height of the axis.
 pub const AXIS: f64 = 18.0;
@@ -104,6 +105,20 @@ impl Lanes {
     fn of(&self, replica: &str) -> Option<f64> {
         self.replicas.iter().find(|(name, _)| name == replica).map(|(_, y)| *y)
     }
+}
+
+/// The lanes' names, from the top, as markup.
+pub fn lane_names(lanes: &Lanes, sink: &str) -> String {
+    let mut html = Html::new();
+    html.element("div", "ln-axis", "").element("div", "ln-you", "you");
+    for (name, _) in &lanes.replicas {
+        html.class("div", "ln-rep").badge(Some(name), Size::Normal).element("span", "wide-only", "believes").close();
+    }
+    for (class, name, verb) in [("ln-store", "store", "says"), ("ln-sink", sink, "took")] {
+        html.class("div", class).element("span", "nm", name).element("span", "wide-only", verb).close();
+    }
+    html.element("div", "ln-judge", "judge");
+    html.finish()
 }
 
 /// When something of what is looked at happened; its gaps collapse.

@@ -3,6 +3,7 @@
 use locks::event::EffectAnswer;
 
 use super::{Look, clashes, marks, schedule_of, sections};
+use crate::html::{Html, Size};
 use crate::stage::Stage;
 use crate::stage::track::Span;
 use crate::stage::view::words;
@@ -94,4 +95,23 @@ pub fn table(stage: &Stage, look: &Look, now_us: u64, most: usize) -> Vec<TableR
     }
     rows.sort_by_key(|(at_us, _)| std::cmp::Reverse(*at_us));
     rows.into_iter().take(most).map(|(_, row)| row).collect()
+}
+
+/// The rows as markup.
+pub fn table_html(rows: &[TableRow]) -> String {
+    let mut html = Html::new();
+    for row in rows {
+        html.open("tr").open("td");
+        if let Some(name) = &row.replica {
+            html.badge(Some(name), Size::Small);
+        }
+        html.text(" ").text(&row.lane).close();
+        html.element("td", "r num", &row.from).element("td", "r num", &row.to).element("td", "r num", &row.for_);
+        html.class("td", if row.harm { "bad b" } else { "" });
+        if row.harm {
+            html.icon("oct", true);
+        }
+        html.text(&row.what).close().close();
+    }
+    html.finish()
 }

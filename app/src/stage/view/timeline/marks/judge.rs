@@ -4,7 +4,8 @@ use std::fmt::Write;
 
 use super::super::{Clash, clashes};
 use super::{Pen, again, width};
-use crate::stage::view::{escape, words};
+use crate::html::escaped;
+use crate::stage::view::words;
 
 impl Pen<'_> {
     pub(super) fn clashes(&mut self) {
@@ -29,7 +30,7 @@ impl Pen<'_> {
                 y + 0.75,
                 (w - 1.5).max(1.0)
             );
-            _ = write!(svg, "<title>{} of {}</title>", escape(&text), escape(&clash.replicas.join(", ")));
+            _ = write!(svg, "<title>{} of {}</title>", escaped(&text), escaped(&clash.replicas.join(", ")));
             self.put(0, format!("v{}", clash.seq), svg);
 
             // The chip: inside its stripes if room remains, else to its left. While it goes on it stands at
@@ -53,7 +54,7 @@ impl Pen<'_> {
                     y + 2.0,
                     x + 21.0,
                     y + 12.0,
-                    escape(&text)
+                    escaped(&text)
                 );
             }
             self.put(6, format!("w{}", clash.seq), svg);

@@ -4,8 +4,9 @@ use std::fmt::Write;
 
 use super::super::{schedule_of, sections};
 use super::{Pen, again, width};
+use crate::html::escaped;
 use crate::stage::track::Section;
-use crate::stage::view::{escape, hue, words};
+use crate::stage::view::{hue, words};
 
 impl Pen<'_> {
     pub(super) fn sections(&mut self) {
@@ -35,7 +36,7 @@ impl Pen<'_> {
                     label(&mut svg, section, hue, (from, to), y, denied, self.window);
                 }
             }
-            _ = write!(svg, "<title>{}</title>", escape(&section_words(section)));
+            _ = write!(svg, "<title>{}</title>", escaped(&section_words(section)));
             self.put(2, format!("s{}", section.seq), svg);
         }
     }
@@ -66,7 +67,7 @@ impl Pen<'_> {
                     y + 8.0
                 );
             }
-            _ = write!(svg, "<title>{} {text}</title>", escape(&stop.replica));
+            _ = write!(svg, "<title>{} {text}</title>", escaped(&stop.replica));
             self.put(3, format!("p{}{}", stop.replica, stop.span.0), svg);
         }
     }
@@ -108,7 +109,7 @@ impl Pen<'_> {
             _ = write!(
                 svg,
                 "<title>{} waits, told “busy” {} ×</title>",
-                escape(&wait.attempt.replica),
+                escaped(&wait.attempt.replica),
                 wait.busy.len()
             );
             self.put(4, format!("q{}", wait.attempt), svg);
@@ -130,9 +131,9 @@ impl Pen<'_> {
                 y - 5.0,
                 from + 8.0,
                 y - 4.0,
-                escape(&row.name),
-                escape(&row.name),
-                escape(&row.replica)
+                escaped(&row.name),
+                escaped(&row.name),
+                escaped(&row.replica)
             );
             self.put(4, format!("u{}", row.seq), svg);
         }

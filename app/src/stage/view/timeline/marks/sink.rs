@@ -7,7 +7,8 @@ use locks::event::EffectAnswer;
 
 use super::super::last_of_slot;
 use super::{Pen, width};
-use crate::stage::view::{escape, hue, words};
+use crate::html::escaped;
+use crate::stage::view::{hue, words};
 
 impl Pen<'_> {
     pub(super) fn effects(&mut self) {
@@ -73,15 +74,15 @@ impl Pen<'_> {
                     r#"<text x="{:.1}" y="{:.1}" class="{class}">{}</text>"#,
                     x + 13.0,
                     y + 4.0,
-                    escape(&said)
+                    escaped(&said)
                 );
             }
             _ = write!(
                 svg,
                 "<title>{}: {} from {}, slot {}</title>",
                 stage.setup.sink,
-                escape(&said),
-                escape(&effect.attempt.replica),
+                escaped(&said),
+                escaped(&effect.attempt.replica),
                 words::clock(effect.slot.fire_ms)
             );
             self.put(5, format!("e{}", effect.seq), svg);

@@ -7,8 +7,9 @@ use locks::machine::LockState;
 
 use super::super::schedule_of;
 use super::{Pen, again, width};
+use crate::html::escaped;
 use crate::stage::lock::HoldEnd;
-use crate::stage::view::{escape, hue};
+use crate::stage::view::hue;
 
 impl Pen<'_> {
     pub(super) fn holds(&mut self) {
@@ -42,10 +43,10 @@ impl Pen<'_> {
                     _ => &text,
                 };
                 for x in again(from + 6.0, from + seen - width(text) - 4.0, self.window) {
-                    _ = write!(svg, r#"<text x="{x:.1}" y="{:.1}" class="t t-b">{}</text>"#, y + 11.0, escape(text));
+                    _ = write!(svg, r#"<text x="{x:.1}" y="{:.1}" class="t t-b">{}</text>"#, y + 11.0, escaped(text));
                 }
             }
-            _ = write!(svg, "<title>the store says: {}</title>", escape(&text));
+            _ = write!(svg, "<title>the store says: {}</title>", escaped(&text));
             self.put(4, format!("h{}{}", hold.lock, hold.span.0), svg);
 
             // Over, and not yet free: a tick at the end of the lease, dots until the next grant.

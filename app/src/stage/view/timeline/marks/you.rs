@@ -3,8 +3,8 @@
 use std::fmt::Write;
 
 use super::{Pen, width};
+use crate::html::escaped;
 use crate::stage::track::CauseKind;
-use crate::stage::view::escape;
 
 impl Pen<'_> {
     pub(super) fn causes(&mut self) {
@@ -39,9 +39,9 @@ impl Pen<'_> {
                 );
             }
             if next - x >= width(&text) + 22.0 {
-                _ = write!(svg, r#"<text x="{:.1}" y="33" class="t">{}</text>"#, x + 18.0, escape(&text));
+                _ = write!(svg, r#"<text x="{:.1}" y="33" class="t">{}</text>"#, x + 18.0, escaped(&text));
             }
-            _ = write!(svg, "<title>{}</title>", escape(&text));
+            _ = write!(svg, "<title>{}</title>", escaped(&text));
             self.put(1, format!("c{}", cause.seq), svg);
         }
     }

@@ -6,8 +6,7 @@ use crate::data::PageProblem;
 use crate::stage::view::words;
 
 /// The problem as a page of its own.
-#[component]
-pub(crate) fn ProblemPage(problem: PageProblem) -> impl IntoView {
+pub(crate) fn page(problem: PageProblem) -> impl IntoView {
     view! {
         <main id="main" class="plain">
             <p class="muted">{words::whose(problem.whose)}</p>
@@ -23,5 +22,4 @@ pub(crate) fn ProblemPage(problem: PageProblem) -> impl IntoView {
             </p>
         </main>
     }
-    .into_any()
 }

@@ -1,9 +1,8 @@
 //! All keys, and what the marks mean.
 
-use leptos::html;
 use leptos::prelude::*;
 
-use super::icons::Icon;
+use crate::part::icons::Icon;
 
 const KEYS: [(&str, &str); 15] = [
     ("f", "fire a slot of the schedule at hand, to all replicas"),
@@ -55,24 +54,14 @@ const MARKS: [(&str, &str); 7] = [
     ),
 ];
 
-/// The dialog.
-#[component]
-pub(crate) fn Help(open: RwSignal<bool>) -> impl IntoView {
-    let dialog = NodeRef::<html::Dialog>::new();
-    Effect::new(move |_| {
-        let Some(dialog) = dialog.get() else { return };
-        match (open.get(), dialog.open()) {
-            (true, false) => _ = dialog.show_modal(),
-            (false, true) => dialog.close(),
-            _ => {}
-        }
-    });
+/// The dialog; `frame.js` opens and closes it.
+pub(crate) fn dialog() -> impl IntoView {
     view! {
-        <dialog class="help" node_ref=dialog aria-labelledby="help-h" on:close=move |_| open.set(false)>
+        <dialog class="help" id="help" aria-labelledby="help-h">
             <header class="panel-h">
                 <h2 id="help-h">"Keys and marks"</h2>
                 <span class="grow"></span>
-                <button class="btn btn-quiet btn-s btn-ic" aria-label="Close" on:click=move |_| open.set(false)>
+                <button class="btn btn-quiet btn-s btn-ic" id="help-x" aria-label="Close">
                     <Icon name="x" />
                 </button>
             </header>
@@ -109,5 +98,4 @@ pub(crate) fn Help(open: RwSignal<bool>) -> impl IntoView {
             </div>
         </dialog>
     }
-    .into_any()
 }

@@ -1,0 +1,66 @@
+//! The document around every page: head, top bar, the marks that pictures refer to, help. On the server
+//! only; the browser brings to life what stands in `#stage`. No script stands within the document, so a
+//! strict content security policy holds without exceptions.
+
+use leptos::prelude::*;
+
+use crate::data::{PageProblem, RunLine, RunPage};
+use crate::page;
+use crate::part::theatre;
+
+/// What a page shows.
+pub enum Page {
+    /// `/`
+    Start,
+    /// `/lab` and `/runs/{id}`: a run on the stage. Boxed, for it is much larger than the others.
+    Run(Box<RunPage>),
+    /// `/runs`
+    Runs(Vec<RunLine>),
+    /// Any other path.
+    Missing,
+    /// A page that cannot be shown.
+    Problem(PageProblem),
+}
+
+impl Page {
+    /// The path under which the top bar has it, its title, and what stands between top bar and help.
+    fn parts(self) -> (&'static str, &'static str, String) {
+        match self {
+            Page::Start => ("/", "", page::start::page().to_html()),
+            Page::Run(run) if run.owner => ("/lab", "Lab", theatre::render(*run)),
+            Page::Run(run) => ("/runs", "Run", theatre::render(*run)),
+            Page::Runs(runs) => ("/runs", "Runs", page::runs::page(runs).to_html()),
+            Page::Missing => ("", "Not found", page::missing::page().to_html()),
+            Page::Problem(problem) => ("", "Not shown", page::problem::page(problem).to_html()),
+        }
+    }
+}
+
+/// A page as the browser gets it.
+pub fn document(page: Page) -> String {
+    let stage = matches!(page, Page::Run(_));
+    let owner = Owner::new();
+    owner.with(|| {
+        let (here, title, main) = page.parts();
+        let title = if title.is_empty() { "Aegis".to_owned() } else { format!("{title} · Aegis") };
+        let program = if stage { PROGRAM } else { "" };
+        let (bar, help) = (page::frame::bar(here).to_html(), page::help::dialog().to_html());
+        format!("{HEAD}<title>{title}</title>{program}</head><body>{bar}{main}{help}</body></html>")
+    })
+}
+
+const HEAD: &str = r#"<!DOCTYPE html><html lang="en"><head><meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<meta name="description" content="Real replicas, real stores, real faults: which failure does your lock cover?">
+<link rel="icon" type="image/svg+xml" href="/favicon.svg">
+<script src="/theme.js"></script>
+<link rel="stylesheet" href="/pkg/aegis.css">
+<script src="/frame.js" defer></script>
+"#;
+
+/// Loads the program; asked for early, since nothing moves before it is there.
+const PROGRAM: &str = r#"<link rel="modulepreload" href="/pkg/aegis.js">
+<link rel="preload" href="/pkg/aegis.wasm" as="fetch" type="application/wasm" crossorigin>
+<script type="module" src="/hydrate.js"></script>
+"#;
