@@ -2,6 +2,7 @@
 
 mod sample;
 
+use locks::packed::{pack_text, unpack_text};
 use locks::machine::{Outcome, TaskState};
 use locks::setup::Setup;
 
@@ -154,11 +155,11 @@ fn events_that_are_known_are_passed_over() {
 #[test]
 fn a_stage_survives_the_way_into_a_page() {
     let (stage, _) = at_end(&paused_holder());
-    let text = serde_json::to_string(&stage).unwrap();
-    let mut back: Stage = serde_json::from_str(&text).unwrap();
+    let text = pack_text(&stage);
+    let mut back: Stage = unpack_text(&text).unwrap();
     back.judge();
     assert_eq!(back, stage);
-    assert!(text.len() < 120_000, "{} bytes", text.len());
+    assert!(text.len() < 40_000, "{} bytes", text.len());
 }
 
 #[test]

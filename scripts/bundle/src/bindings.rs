@@ -1,5 +1,5 @@
 //! The wasm module with its JavaScript, as `wasm-bindgen --target web` would write them, under the names
-//! that a page of leptos asks for; then, where there is a wasm-opt, made smaller.
+//! that the page asks for; then, where there is a wasm-opt, made smaller.
 
 use std::{
     fs,
@@ -8,7 +8,10 @@ use std::{
 };
 
 use anyhow::{Context, Result, ensure};
+use walrus::Module;
 use wasm_bindgen_cli_support::Bindgen;
+
+use crate::lazy;
 
 /// What the Rust compiler itself takes for granted in wasm. wasm-opt refuses a module that uses more
 /// than it was told of, and must not be told of more than browsers have.
@@ -23,9 +26,11 @@ const FEATURES: [&str; 6] = [
 
 /// Writes `NAME.js` and `NAME.wasm`; answers with the path of the latter.
 pub fn write(wasm: &Path, name: &str, pkg: &Path) -> Result<PathBuf> {
+    let mut module = Module::from_file(wasm).with_context(|| format!("read {}", wasm.display()))?;
+    lazy::leave_out(&mut module);
     let mut bindgen = Bindgen::new();
     bindgen
-        .input_path(wasm)
+        .input_module(name, module)
         .out_name(name)
         .web(true)?
         .typescript(false)
@@ -33,7 +38,7 @@ pub fn write(wasm: &Path, name: &str, pkg: &Path) -> Result<PathBuf> {
         .remove_name_section(true)
         .remove_producers_section(true);
     bindgen.generate(pkg).with_context(|| format!("make the bindings of {}", wasm.display()))?;
-    // wasm-bindgen always adds `_bg`; leptos asks for it only when compiled without an output name.
+    // wasm-bindgen always adds `_bg`.
     let target = pkg.join(format!("{name}.wasm"));
     fs::rename(pkg.join(format!("{name}_bg.wasm")), &target).context("rename the wasm")?;
     Ok(target)

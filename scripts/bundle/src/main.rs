@@ -2,11 +2,12 @@
 //! shrunk wasm, one stylesheet, static files, each with its `.br` and `.gz` beside it. It reads and
 //! writes files only; what to build and when is the scripts' business.
 //!
-//! `bindings` makes the wasm and its JavaScript, `stylesheet` joins the CSS, `precompress` adds the
-//! compressed copies. The new folder replaces the old one in whole, so that a running server never
-//! serves the JavaScript of one build with the wasm of another.
+//! `lazy` leaves out what is never called, `bindings` makes the wasm and its JavaScript, `stylesheet`
+//! joins the CSS, `precompress` adds the compressed copies. The new folder replaces the old one in whole,
+//! so that a running server never serves the JavaScript of one build with the wasm of another.
 
 mod bindings;
+mod lazy;
 mod precompress;
 mod stylesheet;
 
