@@ -2,8 +2,8 @@
 
 mod sample;
 
-use locks::packed::{pack_text, unpack_text};
 use locks::machine::{Outcome, TaskState};
+use locks::packed::{pack_text, unpack_text};
 use locks::setup::Setup;
 
 use app::stage::Stage;

@@ -154,6 +154,32 @@ pub mod maybe_fields {
     }
 }
 
+/// Maps, read entry by entry: borsh would have each kind of map sorted and built in bulk, which is a
+/// tenth of the browser's program. They are written as borsh writes them.
+pub mod map {
+    use super::*;
+
+    /// Read one.
+    pub fn read<R: Read, K: BorshDeserialize + Ord, V: BorshDeserialize>(from: &mut R) -> Result<BTreeMap<K, V>> {
+        let mut map = BTreeMap::new();
+        for _ in 0..u32::deserialize_reader(from)? {
+            map.insert(K::deserialize_reader(from)?, V::deserialize_reader(from)?);
+        }
+        Ok(map)
+    }
+
+    /// Read one of maps.
+    pub fn read_maps<R: Read, A: BorshDeserialize + Ord, K: BorshDeserialize + Ord, V: BorshDeserialize>(
+        from: &mut R,
+    ) -> Result<BTreeMap<A, BTreeMap<K, V>>> {
+        let mut maps = BTreeMap::new();
+        for _ in 0..u32::deserialize_reader(from)? {
+            maps.insert(A::deserialize_reader(from)?, read(from)?);
+        }
+        Ok(maps)
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use serde_json::json;

@@ -182,8 +182,10 @@ pub struct Setup {
     /// Broken parts that are no strategy, as `binder/process-start`.
     pub mutant: Vec<String>,
     /// What differs from replica to replica.
+    #[borsh(deserialize_with = "crate::packed::map::read")]
     pub replica: BTreeMap<String, ReplicaSetup>,
     /// Settings of single Redis nodes, by `redis-1` to `redis-5`.
+    #[borsh(deserialize_with = "crate::packed::map::read")]
     pub node: BTreeMap<String, NodeSetup>,
 }
 

@@ -57,10 +57,13 @@ pub struct Stage {
     /// The catalog of schedules.
     pub catalog: Vec<Schedule>,
     /// Replicas, by name.
+    #[borsh(deserialize_with = "locks::packed::map::read")]
     pub replicas: BTreeMap<String, Replica>,
     /// Locks, as the store sees them.
+    #[borsh(deserialize_with = "locks::packed::map::read")]
     pub locks: BTreeMap<LockName, Lock>,
     /// The latest slot of each schedule.
+    #[borsh(deserialize_with = "locks::packed::map::read")]
     pub slots: BTreeMap<String, Slot>,
     /// What happened when.
     pub track: Track,

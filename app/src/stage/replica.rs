@@ -37,6 +37,7 @@ pub struct Replica {
     /// It was asked to shut down for good.
     pub leaving: bool,
     /// The latest attempt of each schedule.
+    #[borsh(deserialize_with = "locks::packed::map::read")]
     pub attempts: BTreeMap<String, Attempt>,
 }
 

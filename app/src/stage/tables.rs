@@ -55,8 +55,10 @@ pub struct Audit {
 #[derive(Clone, Debug, Default, PartialEq, BorshSerialize, BorshDeserialize)]
 pub struct Tables {
     /// Rows by table, in order of their last change.
+    #[borsh(deserialize_with = "locks::packed::map::read")]
     pub rows: BTreeMap<String, Vec<Row>>,
     /// Keys by Redis node.
+    #[borsh(deserialize_with = "locks::packed::map::read_maps")]
     pub keys: BTreeMap<Endpoint, BTreeMap<String, Key>>,
     /// Audit rows, in order of their commit.
     pub audit: Vec<Audit>,

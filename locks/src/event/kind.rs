@@ -139,6 +139,7 @@ pub enum Kind {
         session: String,
         /// What the strategy set for it, by name.
         #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+        #[borsh(deserialize_with = "crate::packed::map::read")]
         settings: BTreeMap<String, String>,
     },
     /// A session was lost or thrown away.

@@ -102,6 +102,7 @@ pub(super) struct Attempt {
     pub finished: Option<(Outcome, Stamp)>,
     /// At so many gates it waits: a renewal may wait at one of its own.
     pub at_gates: u32,
+    #[borsh(deserialize_with = "crate::packed::map::read")]
     pub commands: BTreeMap<CommandId, Command>,
 }
 
@@ -147,12 +148,15 @@ pub(super) struct Facts {
     /// The latest time in the log.
     pub now_us: u64,
     pub ended: Option<Stamp>,
+    #[borsh(deserialize_with = "crate::packed::map::read")]
     pub attempts: BTreeMap<AttemptId, Attempt>,
     /// By `A.1`: replica and incarnation.
+    #[borsh(deserialize_with = "crate::packed::map::read")]
     processes: BTreeMap<String, Process>,
     pub accepted: Vec<Accepted>,
     pub faults: Vec<Struck>,
     /// Slots that `fire` gave out, and when.
+    #[borsh(deserialize_with = "crate::packed::map::read")]
     pub fired: BTreeMap<Slot, u64>,
 }
 

@@ -21,7 +21,7 @@ pub(super) fn Log() -> impl IntoView {
         }
     });
     let rows = Memo::new(move |_| {
-        let wanted = filter.read().to_lowercase();
+        let wanted = filter.read().to_ascii_lowercase();
         let (seq, origin) = play.with(|stage| (stage.seq, stage.origin_us));
         play.with_log(|events| {
             let upto = events.get(..(seq as usize).min(events.len())).unwrap_or_default();
@@ -66,5 +66,6 @@ pub(super) fn Log() -> impl IntoView {
 }
 
 fn matches(line: &LogLine, wanted: &str) -> bool {
-    wanted.is_empty() || [&line.source, &line.kind, &line.text].iter().any(|text| text.to_lowercase().contains(wanted))
+    wanted.is_empty()
+        || [&line.source, &line.kind, &line.text].iter().any(|text| text.to_ascii_lowercase().contains(wanted))
 }

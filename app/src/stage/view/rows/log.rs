@@ -162,7 +162,7 @@ fn said(kind: &Kind) -> (&'static str, String) {
             Some(value) => ("key read", format!("{key} = {}, pttl {pttl_ms}", words::token(value))),
         },
         Kind::Audited { attempt, slot: of, outcome, .. } => {
-            ("audit row", format!("{} {} by {attempt}", slot(of), outcome.name().to_uppercase()))
+            ("audit row", format!("{} {} by {attempt}", slot(of), outcome.name().to_ascii_uppercase()))
         }
         Kind::EffectSettled { attempt, slot: of, answer, nth, .. } => {
             ("effect settled", format!("{} from {attempt}: {}, {nth}×", slot(of), answer_words(answer)))

@@ -155,7 +155,7 @@ fn audit(stage: &Stage, schedule: Option<&str>) -> Sheet {
             let twice = row.outcome == Outcome::Executed
                 && audit.iter().filter(|other| other.slot == row.slot && other.outcome == Outcome::Executed).count()
                     > 1;
-            let outcome = Cell { text: row.outcome.name().to_uppercase(), harm: twice, ..Cell::default() };
+            let outcome = Cell { text: row.outcome.name().to_ascii_uppercase(), harm: twice, ..Cell::default() };
             let cells = vec![
                 text(words::clock(row.slot.fire_ms)),
                 text(row.slot.schedule.clone()),
