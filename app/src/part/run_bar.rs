@@ -9,6 +9,7 @@ use serde_json::{Value, json};
 use super::icons::Icon;
 use super::keys::fire;
 use super::play::{Play, play};
+use crate::html::Html;
 use crate::stage::view::words;
 
 /// The bar.
@@ -18,16 +19,20 @@ pub(crate) fn RunBar() -> impl IntoView {
     let setup = Memo::new(move |_| play.with_live(|stage| stage.setup.clone()));
     let count = Memo::new(move |_| play.with_live(|stage| stage.replicas.len()));
     let open = RwSignal::new(false);
-    // Names that were asked for and are not there yet, so that a second click asks for the next one.
-    let coming = StoredValue::new(Vec::<String>::new());
-    let refusals = StoredValue::new(0);
+    // One replica at a time comes or goes: until the run says so, further clicks are passed over.
+    let pending = RwSignal::new(false);
     Effect::new(move |_| {
-        if play.refused.get() != refusals.get_value() {
-            refusals.set_value(play.refused.get_untracked());
-            coming.set_value(Vec::new());
-        }
-        play.with_live(|stage| coming.update_value(|names| names.retain(|name| !stage.replicas.contains_key(name))));
+        play.refused.track();
+        count.track();
+        pending.set(false);
     });
+    let change = move |action: Option<Value>| {
+        if let (false, Some(action)) = (pending.get_untracked(), action) {
+            pending.set(true);
+            play.act(action);
+        }
+    };
+    let busy = move || if pending.get() { "true" } else { "false" };
     let id = play.id.get_value();
     let summary = move || {
         let n = count.get();
@@ -90,7 +95,8 @@ pub(crate) fn RunBar() -> impl IntoView {
                         <button
                             aria-label="One replica less"
                             disabled=move || { !play.owner || count.get() <= 1 }
-                            on:click=move |_| remove_last(play)
+                            aria-disabled=busy
+                            on:click=move |_| change(last(play).map(|name| json!({ "remove": name })))
                         >
                             <Icon name="minus" small=true />
                         </button>
@@ -98,7 +104,8 @@ pub(crate) fn RunBar() -> impl IntoView {
                         <button
                             aria-label="One replica more"
                             disabled=move || { !play.owner || count.get() >= Setup::MAX_LIVE_REPLICAS }
-                            on:click=move |_| add_next(play, coming)
+                            aria-disabled=busy
+                            on:click=move |_| change(next(play).map(|name| json!({ "add": name })))
                         >
                             <Icon name="plus" small=true />
                         </button>
@@ -125,30 +132,35 @@ fn set(play: Play, change: Value) {
     play.act(json!({ "set": change }));
 }
 
-fn add_next(play: Play, coming: StoredValue<Vec<String>>) {
-    let free = untrack(|| {
-        play.with_live(|stage| {
-            let taken = |name: &String| stage.replicas.contains_key(name) || coming.read_value().contains(name);
-            ('A'..='I').map(String::from).find(|name| !taken(name))
-        })
-    });
-    if let Some(name) = free {
-        coming.update_value(|names| names.push(name.clone()));
-        play.act(json!({ "add": name }));
-    }
+/// The first name that nobody has.
+fn next(play: Play) -> Option<String> {
+    untrack(|| {
+        play.with_live(|stage| ('A'..='I').map(String::from).find(|name| !stage.replicas.contains_key(name)))
+    })
 }
 
-fn remove_last(play: Play) {
-    if let Some(name) = untrack(|| play.with_live(|stage| stage.replicas.keys().next_back().cloned())) {
-        play.act(json!({ "remove": name }));
-    }
+fn last(play: Play) -> Option<String> {
+    untrack(|| play.with_live(|stage| stage.replicas.keys().next_back().cloned()))
+}
+
+/// A value that can be chosen.
+struct Choice {
+    value: String,
+    /// What it means.
+    text: String,
+    /// It is broken on purpose, which its line says.
+    broken: bool,
 }
 
 /// A heading and the values under it.
-type Group = (&'static str, Vec<(String, String)>);
+type Group = (&'static str, Vec<Choice>);
+
+fn choice(value: impl Into<String>, text: &str) -> Choice {
+    Choice { value: value.into(), text: text.to_owned(), broken: false }
+}
 
 fn one_group(values: &[&str]) -> Vec<Group> {
-    vec![("", values.iter().map(|value| ((*value).to_owned(), String::new())).collect())]
+    vec![("", values.iter().map(|value| choice(*value, "")).collect())]
 }
 
 /// Strategies, each with its mutants under it.
@@ -156,17 +168,19 @@ fn strategies() -> Vec<Group> {
     strategy::ALL
         .iter()
         .map(|info| {
-            let mut values = vec![(info.name.to_owned(), info.text.to_owned())];
-            let mutants = info.mutants.iter();
-            values.extend(mutants.map(|mutant| (format!("{}/{}", info.name, mutant.name), mutant.text.to_owned())));
+            let mut values = vec![choice(info.name, info.text)];
+            values.extend(info.mutants.iter().map(|mutant| Choice {
+                broken: mutant.broken,
+                ..choice(format!("{}/{}", info.name, mutant.name), mutant.text)
+            }));
             (info.name, values)
         })
         .collect()
 }
 
 fn guards() -> Vec<Group> {
-    let mut values = vec![("none".to_owned(), "checks nothing".to_owned())];
-    values.extend(locks::guard::Guard::LADDER.map(|guard| (guard.to_string(), String::new())));
+    let mut values = vec![choice("none", "checks nothing")];
+    values.extend(locks::guard::Guard::LADDER.map(|guard| choice(guard.to_string(), "")));
     vec![("", values)]
 }
 
@@ -180,54 +194,52 @@ fn Pick(
     change: fn(String) -> Value,
 ) -> impl IntoView {
     let play = play();
-    // What is set may be none of the values, as a list of guards: then it stands first.
-    let known = groups.iter().flat_map(|(_, values)| values).map(|(value, _)| value.clone()).collect::<Vec<_>>();
-    let other = move || {
-        let value = value.get();
-        (!known.contains(&value)).then(|| view! { <option selected=true>{value}</option> })
-    };
-    let option = move |(name, text): (String, String)| {
-        let (is, was, sent) = (name.clone(), name.clone(), name.clone());
-        view! {
-            <option
-                value=sent
-                title=text
-                selected=value.get_untracked() == was
-                prop:selected=move || {
-                    play.refused.track();
-                    value.read() == is
-                }
-            >
-                {name}
-            </option>
-        }
-        .into_any()
-    };
-    let lists = groups
-        .into_iter()
-        .map(|(heading, values)| {
-            let options = values.into_iter().map(option).collect_view();
-            if heading.is_empty() {
-                options.into_any()
-            } else {
-                view! { <optgroup label=heading>{options}</optgroup> }.into_any()
-            }
-        })
-        .collect_view();
+    let options = Memo::new(move |_| options(&groups, &value.read()));
     view! {
         <label class="field">
             <span>{label}</span>
             <select
                 class=if mono { "pick mono" } else { "pick" }
                 disabled=!play.owner
+                inner_html=move || options.get()
+                prop:value=move || {
+                    play.refused.track();
+                    value.get()
+                }
                 on:change=move |event| set(play, change(event_target_value(&event)))
-            >
-                {other}
-                {lists}
-            </select>
+            ></select>
         </label>
     }
     .into_any()
+}
+
+/// The values as options. What is set may be none of them, as a list of guards: then it stands first.
+fn options(groups: &[Group], set: &str) -> String {
+    let mut html = Html::new();
+    if !groups.iter().any(|(_, values)| values.iter().any(|choice| choice.value == set)) {
+        option(&mut html, &choice(set, ""), set);
+    }
+    for (heading, values) in groups {
+        if !heading.is_empty() {
+            html.open("optgroup").attr("label", heading);
+        }
+        values.iter().for_each(|choice| option(&mut html, choice, set));
+        if !heading.is_empty() {
+            html.close();
+        }
+    }
+    html.finish()
+}
+
+fn option(html: &mut Html, choice: &Choice, set: &str) {
+    html.open("option").attr("value", &choice.value);
+    if !choice.text.is_empty() {
+        html.attr("title", &choice.text);
+    }
+    if choice.value == set {
+        html.attr("selected", "");
+    }
+    html.text(&choice.value).text(if choice.broken { " (broken)" } else { "" }).close();
 }
 
 /// A number with its unit.
