@@ -134,9 +134,7 @@ fn set(play: Play, change: Value) {
 
 /// The first name that nobody has.
 fn next(play: Play) -> Option<String> {
-    untrack(|| {
-        play.with_live(|stage| ('A'..='I').map(String::from).find(|name| !stage.replicas.contains_key(name)))
-    })
+    untrack(|| play.with_live(|stage| ('A'..='I').map(String::from).find(|name| !stage.replicas.contains_key(name))))
 }
 
 fn last(play: Play) -> Option<String> {

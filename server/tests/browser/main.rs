@@ -16,6 +16,8 @@ use serde_json::Value;
 
 /// What "at once" means to somebody who opened the lab for the first time.
 const FIRST_COLLISION: Duration = Duration::from_secs(10);
+/// A lab is stored a minute after its last page was closed.
+const STORED: Duration = Duration::from_secs(120);
 
 #[tokio::test(flavor = "multi_thread")]
 #[ignore = "needs the page and a browser: scripts/test runs it"]
@@ -96,6 +98,40 @@ async fn a_collision_a_switch_and_a_pause() {
     chrome.close().await;
 }
 
+/// Looks at every page in both sizes and schemes: none may be wider than the screen or write an error. The
+/// pictures are for people, so this takes its minute only where somebody wants them.
+#[tokio::test(flavor = "multi_thread")]
+#[ignore = "needs the page and a browser: scripts/test runs it"]
+async fn every_page_fits_both_sizes() {
+    let lab = Served::start();
+    let chrome = Chrome::open(1440, 900).await;
+    let mut pages = vec![("start", "/".to_owned(), "main h1"), ("lab", "/lab".to_owned(), ".tl svg")];
+    chrome.client.goto(&format!("{}/lab", lab.url)).await.unwrap();
+    chrome.until("somebody is inside", "return holder() !== undefined").await;
+    if std::env::var_os("AEGIS_SHOTS").is_some() {
+        let run = chrome.script("return document.querySelector('.run-id').getAttribute('href')").await;
+        chrome.client.goto(&format!("{}/runs", lab.url)).await.unwrap();
+        chrome.script(LOOK_FOR_RUNS).await;
+        chrome.until_within(STORED, "the run is stored", "return window.stored").await;
+        pages.push(("run", run.as_str().unwrap().to_owned(), ".tl svg"));
+    }
+    pages.push(("runs", "/runs".to_owned(), "main h1"));
+    for (name, path, whole) in pages {
+        for (size, width, height) in [("phone", 390, 844), ("desk", 1440, 900)] {
+            chrome.resize(width, height).await;
+            for scheme in ["light", "dark"] {
+                chrome.prefer(scheme).await;
+                chrome.client.goto(&format!("{}{path}", lab.url)).await.unwrap();
+                chrome.until(&path, &format!("return document.querySelector('{whole}') !== null")).await;
+                chrome.keep(&format!("{name}-{size}-{scheme}")).await;
+                let wide = chrome.script("return document.documentElement.scrollWidth - innerWidth").await;
+                assert_eq!(wide, 0, "{path} at {width} is wider than the screen");
+            }
+        }
+    }
+    chrome.close().await;
+}
+
 /// Number of the event that switched to `pg-lease`.
 fn switch(log: &[Value]) -> Option<u64> {
     log.iter().find(|event| event["kind"] == "set" && event["change"]["strategy"] == "pg-lease")?["seq"].as_u64()
@@ -116,6 +152,13 @@ fn accepted_since(log: &[Value], seq: u64) -> BTreeMap<String, u32> {
     }
     settled
 }
+
+/// Sets `stored` once `/runs` has a run.
+const LOOK_FOR_RUNS: &str = "const look = () => fetch('/runs').then(answer => answer.text()).then(text => {
+      window.stored = text.includes('href=\"/runs/');
+      if (!window.stored) setTimeout(look, 2000);
+    });
+    look();";
 
 /// Resolves with the next effect that the run's stream tells of.
 const NEXT_EFFECT: &str = "const done = arguments[arguments.length - 1];
