@@ -2,12 +2,16 @@
 //! second time for hydration that waits (`hydrate_lazy`), and keeps that by the view's own table of
 //! functions. The page is hydrated at once (`hydrate_from`), so these bodies become a trap: should anything
 //! ever call one, the page says so at once instead of doing something else.
+//!
+//! Only the entries of those tables are emptied, and what nothing else calls goes with them. What such an
+//! entry calls may not be emptied by its name: the compiler keeps one of several functions that are alike,
+//! under any of their names, and some of these are called by the hydration that does happen.
 
 use walrus::ir::{InstrLocId, Unreachable};
 use walrus::{FunctionKind, Module};
 
-/// What such functions have in their names.
-const LAZY: &str = "hydrate_async";
+/// What such entries have in their names, as the compiler writes them: `into_any::hydrate_async`.
+const LAZY: &str = "8into_any13hydrate_async";
 
 /// Empties them; answers with how many there were. The names are still in the module.
 pub fn leave_out(module: &mut Module) -> usize {
@@ -33,15 +37,15 @@ mod tests {
     #[test]
     fn only_what_is_named_so_becomes_a_trap() {
         let mut module = Module::default();
-        for name in ["view::hydrate", "view::hydrate_async"] {
+        for name in ["_ZN8into_any7hydrate", "_ZN4drop8into_any..hydrate_async", "_ZN8into_any13hydrate_async"] {
             let mut builder = FunctionBuilder::new(&mut module.types, &[], &[]);
             builder.name(name.to_owned()).func_body().i32_const(1).drop();
             let id = builder.finish(Vec::new(), &mut module.funcs);
             module.exports.add(name, id);
         }
         assert_eq!(leave_out(&mut module), 1);
-        let sizes: Vec<_> = module.funcs.iter_local().map(|(_, local)| local.size()).collect();
-        assert_eq!(sizes.len(), 2);
-        assert!(sizes.contains(&1) && sizes.contains(&2), "{sizes:?}");
+        let mut sizes: Vec<_> = module.funcs.iter_local().map(|(_, local)| local.size()).collect();
+        sizes.sort_unstable_by(|a, b| b.cmp(a));
+        assert_eq!(sizes, [2, 2, 1]);
     }
 }
