@@ -14,6 +14,13 @@ use crate::say;
 
 static FILES: Dir = include_dir!("$CARGO_MANIFEST_DIR/scenarios");
 
+/// Variants that no scenario can show, and what shows them instead.
+const ELSEWHERE: &[(&str, &str, &str)] = &[(
+    "redis-set-nx",
+    "no-jitter",
+    "C29, by the tests of its machine: how far apart tries come is a matter of milliseconds, which no gate can force",
+)];
+
 /// What a file of a wrong column is called behind the name of the right one.
 const WRONG: &str = "-wrong";
 
@@ -86,11 +93,18 @@ pub fn caught(scenarios: &[Scenario]) -> Vec<Caught<'_>> {
     .collect()
 }
 
+fn elsewhere(strategy: &Info, mutant: &Mutant) -> Option<&'static str> {
+    ELSEWHERE.iter().find(|(of, name, _)| *of == strategy.name && *name == mutant.name).map(|(_, _, shown)| *shown)
+}
+
 fn markdown(caught: &[Caught]) -> String {
     let mut out = "| variant | what differs | caught by |\n|---|---|---|\n".to_owned();
     for Caught { strategy, mutant, by } in caught {
         let by: Vec<_> = by.iter().map(|scenario| format!("{} ({})", scenario.name, scenario.title)).collect();
-        let by = if by.is_empty() { "nothing yet".to_owned() } else { by.join("; ") };
+        let by = match elsewhere(strategy, mutant) {
+            Some(shown) => shown.to_owned(),
+            None => by.join("; "),
+        };
         out.push_str(&format!("| `{}/{}` | {} | {by} |\n", strategy.name, mutant.name, mutant.text));
     }
     out
@@ -117,7 +131,8 @@ mod tests {
     fn every_broken_variant_is_caught_by_some_case() {
         let scenarios = scenarios().unwrap();
         for Caught { strategy, mutant, by } in caught(&scenarios) {
-            assert!(!by.is_empty(), "nothing catches {}/{}", strategy.name, mutant.name);
+            let elsewhere = elsewhere(strategy, mutant).is_some();
+            assert_ne!(by.is_empty(), !elsewhere, "{}/{} is caught by {} files", strategy.name, mutant.name, by.len());
         }
     }
 }

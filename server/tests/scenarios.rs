@@ -9,22 +9,15 @@ use std::process::{Command, Output};
 use locks::scenario::{Problem, Scenario};
 use locks::strategy;
 
-/// Mutants whose cases need faults that scenario files cannot ask for yet.
-const AWAITED: &[&str] = &[
-    "redis-set-nx/setnx-expire",
-    "redis-set-nx/whole-seconds",
-    "redis-set-nx/no-eval",
-    "redis-set-nx/host-token",
-    "redis-set-nx/insists",
-    "redis-set-nx/late-count",
-    "redis-set-nx/any-policy",
+/// Mutants that no file can show, and why.
+const WITHOUT_A_FILE: &[&str] = &[
+    // C29: how far apart tries come is a matter of milliseconds that no gate can force; the machine's own
+    // tests compare them.
     "redis-set-nx/no-jitter",
-    "redis-set-nx/leads-on",
-    "redis-set-nx/leaks-cancelled",
-    "redlock/elapsed-unchecked",
-    "redlock/leaks-on-failure",
-    "redlock/all-nodes-needed",
 ];
+
+/// So many runs of `aegis run` side by side, and so many labs: runs wait for time more than for a core.
+const SIDE_BY_SIDE: usize = 4;
 
 /// All files of the lab, by name.
 fn files() -> BTreeMap<String, PathBuf> {
@@ -49,6 +42,7 @@ fn run(files: &[&PathBuf], strategy: Option<&str>) -> Output {
     let data = common::data_dir();
     let mut command = Command::new(common::aegis());
     command.arg("run").arg("--data-dir").arg(data.path()).args(files);
+    command.args(["--jobs", &SIDE_BY_SIDE.to_string()]);
     if let Some(strategy) = strategy {
         command.args(["--strategy", strategy]);
     }
@@ -70,10 +64,11 @@ fn every_file_reads_is_called_what_it_is_and_expects_something() {
     }
 }
 
+/// Twice over: what holds by luck does not hold twice.
 #[test]
 fn every_file_holds() {
     let files = files();
-    let output = run(&files.values().collect::<Vec<_>>(), None);
+    let output = run(&files.values().chain(files.values()).collect::<Vec<_>>(), None);
     assert_eq!(output.status.code(), Some(0), "{}", said(&output));
 }
 
@@ -86,15 +81,24 @@ fn every_broken_mutant_is_caught() {
         .flat_map(|info| info.mutants.iter().filter(|mutant| mutant.broken).map(|mutant| (info.name, mutant.name)))
         .map(|(strategy, mutant)| format!("{strategy}/{mutant}"))
         .collect();
-    for (name, path) in &files {
-        let Some(right) = name.strip_suffix("-wrong").and_then(|right| files.get(right)) else { continue };
-        let strategy = read(path).setup.strategy;
-        if strategy.mutant.is_none() {
-            continue;
-        }
-        let output = run(&[right], Some(&strategy.to_string()));
-        assert_eq!(output.status.code(), Some(1), "{strategy} on {}:\n{}", right.display(), said(&output));
-        missing.retain(|mutant| *mutant != strategy.to_string());
+    let pairs: Vec<(&PathBuf, String)> = files
+        .iter()
+        .filter_map(|(name, path)| {
+            let right = files.get(name.strip_suffix("-wrong")?)?;
+            let strategy = read(path).setup.strategy;
+            strategy.mutant.is_some().then(|| (right, strategy.to_string()))
+        })
+        .collect();
+    for at_once in pairs.chunks(SIDE_BY_SIDE) {
+        std::thread::scope(|scope| {
+            for (right, strategy) in at_once {
+                scope.spawn(move || {
+                    let output = run(&[right], Some(strategy));
+                    assert_eq!(output.status.code(), Some(1), "{strategy} on {}:\n{}", right.display(), said(&output));
+                });
+            }
+        });
     }
-    assert_eq!(missing, AWAITED, "mutants that no file catches, and those of which that is known");
+    missing.retain(|mutant| pairs.iter().all(|(_, strategy)| strategy != mutant));
+    assert_eq!(missing, WITHOUT_A_FILE, "mutants that no file catches, and those that none can");
 }
