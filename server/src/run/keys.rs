@@ -1,12 +1,20 @@
 //! The arena's keys in a Redis node, all at once: moved in time, or forgotten. Each change is a command that
 //! stands in the log.
 
+use std::time::Duration;
+
 use locks::ids::Endpoint;
 use redis::aio::MultiplexedConnection;
+use tokio::time::{sleep, timeout};
 
 use super::error::ActError;
 use super::outsider;
 use super::rig::Rig;
+
+/// What is left of a key that is over.
+const OVER_MS: i64 = 1;
+/// How long it may take until such a key is gone.
+const GONE_LIMIT: Duration = Duration::from_secs(2);
 
 /// Moves one key's expiry, where it has one, without a moment between reading and writing; what it is then. One that is over
 /// is so a millisecond later: the node then tells that it expired, and not that somebody deleted it.
@@ -31,9 +39,26 @@ pub async fn shift(rig: &Rig, node: Endpoint, ms: i64) -> Result<(), ActError> {
             .map_err(ActError::lab)?;
         if let Some(left) = left {
             outsider::note(rig, node, format!("PEXPIRE {key} {left}"), "1");
+            if left == OVER_MS {
+                until_gone(&mut connection, &key).await?;
+            }
         }
     }
     Ok(())
+}
+
+/// Whoever asks next is to find it gone: the step that moved it ends when it is.
+async fn until_gone(connection: &mut MultiplexedConnection, key: &str) -> Result<(), ActError> {
+    let gone = async {
+        while redis::cmd("EXISTS").arg(key).query_async::<i64>(connection).await? > 0 {
+            sleep(Duration::from_millis(OVER_MS.unsigned_abs())).await;
+        }
+        Ok::<(), redis::RedisError>(())
+    };
+    match timeout(GONE_LIMIT, gone).await {
+        Ok(gone) => gone.map_err(ActError::lab),
+        Err(_) => Err(ActError::Missed(format!("{key} was not gone within {GONE_LIMIT:?}"))),
+    }
 }
 
 /// Forget them all.
