@@ -27,7 +27,7 @@ pub static ARENA: Migrator = sqlx::migrate!("../migrations/arena");
 const SETTINGS: &str = "\
 listen_addresses = ''
 unix_socket_permissions = 0700
-max_connections = 300
+max_connections = 600
 shared_buffers = 16MB
 fsync = off
 full_page_writes = off
@@ -45,7 +45,7 @@ datestyle = 'iso, mdy'
 ";
 
 /// Counted up when a template is made in another way.
-const FORMAT: &str = "3";
+const FORMAT: &str = "4";
 
 /// How long a template's Postgres may take to shut down.
 const SHUT_LIMIT: Duration = Duration::from_secs(20);
