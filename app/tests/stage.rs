@@ -2,6 +2,7 @@
 
 mod sample;
 
+use locks::event::Kind;
 use locks::machine::{Outcome, TaskState};
 use locks::packed::{pack_text, unpack_text};
 use locks::setup::Setup;
@@ -9,7 +10,7 @@ use locks::setup::Setup;
 use app::stage::Stage;
 use app::stage::reel::Reel;
 use app::stage::replica::Process;
-use app::stage::view::caption::{caption, figures, settled_twice};
+use app::stage::view::caption::{caption, figures, figures_html, settled_twice};
 use app::stage::view::card::{Card, Joint, card};
 use app::stage::view::lock_card::lock_card;
 use app::stage::view::rows;
@@ -40,6 +41,9 @@ fn under_none_nobody_is_asked_and_all_are_harmed() {
     assert_eq!(said.chip, Some("Overlap"));
     assert_eq!(said.what, "A, B and C are inside at the same time.");
     assert_eq!(settled_twice(&stage), 5, "every finished slot was settled three times");
+    let proof = figures(&stage)[1].event.and_then(|seq| log.events.iter().find(|event| event.seq == seq)).unwrap();
+    assert!(matches!(proof.kind, Kind::EffectSettled { nth: 3, .. }), "the latest of three: {proof:?}");
+    assert!(figures_html(&stage).contains("of settle-invoices more than once"));
     let harmed: Vec<&str> = figures(&stage).iter().filter(|figure| figure.harm).map(|figure| figure.name).collect();
     assert!(harmed.contains(&"overlaps") && harmed.contains(&"effects per slot"), "{harmed:?}");
 }

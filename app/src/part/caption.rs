@@ -3,6 +3,7 @@
 use leptos::prelude::*;
 
 use super::play::play;
+use super::rows::seek;
 use crate::stage::view::caption;
 
 /// The caption.
@@ -20,7 +21,7 @@ pub(crate) fn CaptionBar() -> impl IntoView {
             aria-label="What is true now"
         >
             <div class="said" inner_html=move || said.read().html()></div>
-            <div class="figures" inner_html=move || figures.get()></div>
+            <div class="figures" on:click=move |event| seek(play, &event) inner_html=move || figures.get()></div>
         </section>
     }
     .into_any()

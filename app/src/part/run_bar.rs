@@ -40,7 +40,15 @@ pub(crate) fn RunBar() -> impl IntoView {
         format!("guard {}, {n} {replicas}", words::guards(&setup.read().guard))
     };
     view! {
-        <section class="runbar" aria-label="Set-up of this run">
+        <section
+            class="runbar"
+            aria-label="Set-up of this run"
+            on:keydown=move |event| {
+                if event.key() == "Escape" {
+                    open.set(false);
+                }
+            }
+        >
             <button
                 class="btn show-s grow setup-b"
                 aria-expanded=move || if open.get() { "true" } else { "false" }

@@ -40,11 +40,16 @@ pub fn hydrate() {
 /// A run on the stage.
 fn theatre(page: RunPage) -> impl IntoView {
     let heading = if page.owner { "Lab" } else { "Run" };
+    let is_live = page.live;
     let play = Play::new(page);
     provide_context(play);
     Effect::new(move |_| {
         client::drive(play);
         keys::listen(play);
+        // A stored run is watched from its beginning; how it ended is seen at its end.
+        if !is_live {
+            play.seek(1);
+        }
     });
     view! {
         <RunBar />

@@ -3,6 +3,8 @@
 //! that one sees what the change did.
 
 use locks::event::EffectAnswer;
+use locks::ids::Slot;
+use locks::judge::Finding;
 use locks::machine::{LockState, Outcome};
 
 use super::{epoch_words, listed, words};
@@ -10,6 +12,7 @@ use crate::html::Html;
 use crate::stage::Stage;
 use crate::stage::lock::HoldEnd;
 use crate::stage::replica::{Attempt, Process};
+use crate::stage::track::Effect;
 
 /// The caption.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -31,6 +34,8 @@ pub struct Figure {
     pub name: &'static str,
     /// It is a violation.
     pub harm: bool,
+    /// The event that proves the latest of them.
+    pub event: Option<u64>,
 }
 
 /// What is true now of a schedule.
@@ -154,30 +159,53 @@ fn denied(stage: &Stage, inside: &[&(&str, &Attempt, Process)], now_us: u64) -> 
 /// The judge's six figures, since the strategy and guard are what they are.
 pub fn figures(stage: &Stage) -> Vec<Figure> {
     let verdict = &stage.verdict;
-    let count = |found: &[locks::judge::Finding]| found.iter().filter(|found| found.certain).count() as u64;
-    let figure = |n: u64, one: &'static str, many: &'static str, most: u64| Figure {
+    let count = |found: &[Finding]| found.iter().filter(|found| found.certain).count() as u64;
+    let figure = |n: u64, one: &'static str, many: &'static str, most: u64, event: Option<u64>| Figure {
         value: words::grouped(n),
         name: if n == 1 { one } else { many },
         harm: n > most,
+        event: event.filter(|_| n > most),
+    };
+    let found = |one, many, found: &[Finding]| {
+        let latest = found.iter().rev().find(|found| found.certain);
+        figure(count(found), one, many, 0, latest.and_then(|found| found.events.last().copied()))
     };
     let takeover = verdict.takeover_ms.last().copied().flatten();
     vec![
-        figure(count(&verdict.overlaps), "overlap", "overlaps", 0),
-        figure(u64::from(verdict.most_effects()), "effect per slot", "effects per slot", 1),
-        figure(count(&verdict.stale_effects), "stale effect", "stale effects", 0),
-        figure(count(&verdict.foreign_releases), "foreign release", "foreign releases", 0),
+        found("overlap", "overlaps", &verdict.overlaps),
+        figure(u64::from(verdict.most_effects()), "effect per slot", "effects per slot", 1, again(stage)),
+        found("stale effect", "stale effects", &verdict.stale_effects),
+        found("foreign release", "foreign releases", &verdict.foreign_releases),
         Figure {
             value: takeover.map_or_else(|| "–".to_owned(), |ms| words::short(ms * 1000)),
             name: "takeover",
             harm: false,
+            event: None,
         },
-        Figure { value: words::grouped(verdict.missed_slots.len() as u64), name: "missed", harm: false },
+        Figure { value: words::grouped(verdict.missed_slots.len() as u64), name: "missed", harm: false, event: None },
     ]
 }
 
 /// Slots that were settled more than once, since the strategy and guard are what they are.
 pub fn settled_twice(stage: &Stage) -> usize {
-    stage.verdict.effects_per_slot.values().filter(|effects| **effects > 1).count()
+    twice(stage).count()
+}
+
+fn twice(stage: &Stage) -> impl Iterator<Item = &Slot> {
+    stage.verdict.effects_per_slot.iter().filter(|(_, effects)| **effects > 1).map(|(slot, _)| slot)
+}
+
+/// The schedules of slots that were settled more than once, in words.
+fn of_schedules(stage: &Stage) -> String {
+    let mut names: Vec<&str> = twice(stage).map(|slot| slot.schedule.as_str()).collect();
+    names.dedup();
+    listed(&names)
+}
+
+/// The latest event that settled a slot once more, if it is still in view.
+fn again(stage: &Stage) -> Option<u64> {
+    let again = |effect: &&Effect| effect.nth > 1 && effect.answer == EffectAnswer::Accepted;
+    stage.track.effects.iter().rev().find(again).map(|effect| effect.seq)
 }
 
 /// What the figures count from, when that is not the run's beginning.
@@ -208,7 +236,7 @@ pub fn figures_html(stage: &Stage) -> String {
     let twice = settled_twice(stage);
     if twice > 0 {
         let slots = if twice == 1 { "slot" } else { "slots" };
-        let text = format!("{} settled {twice} {slots} more than once", stage.setup.sink);
+        let text = format!("{} settled {twice} {slots} of {} more than once", stage.setup.sink, of_schedules(stage));
         html.class("span", "viol").icon("oct", true).text(&text).close();
     }
     html.close().class("dl", "tally").attr("aria-label", "Verdict so far, judged from the log");
@@ -218,7 +246,15 @@ pub fn figures_html(stage: &Stage) -> String {
         if figure.harm {
             html.icon("oct", true);
         }
-        html.text(&figure.value).close().close();
+        match figure.event {
+            Some(seq) => {
+                let title = format!("Show the stage at the event that proves the latest, #{seq}");
+                html.class("button", "link num").attr("title", &title).attr("data-seq", &seq.to_string());
+                html.text(&figure.value).close()
+            }
+            None => html.text(&figure.value),
+        };
+        html.close().close();
     }
     html.finish()
 }

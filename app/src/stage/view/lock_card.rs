@@ -1,5 +1,9 @@
 //! The lock's panel: who holds it, as the store says, and for how long.
 
+use locks::event::Param;
+use locks::ids::{Endpoint, Token};
+use locks::strategy::LockAt;
+
 use super::{machine, ring, words};
 use crate::html::{Html, Size};
 use crate::stage::Stage;
@@ -22,6 +26,8 @@ pub struct LockCard {
     pub epoch: String,
     /// The token that stands.
     pub token: String,
+    /// On which nodes the token stands, where there are several.
+    pub nodes: Option<String>,
     /// What stood before.
     pub before: String,
     /// The machine, as a picture.
@@ -46,6 +52,9 @@ impl LockCard {
             [("epoch", "num b", &self.epoch), ("token", "mono", &self.token), ("before", "", &self.before)]
         {
             html.element("dt", "", name).element("dd", class, value);
+        }
+        if let Some(nodes) = &self.nodes {
+            html.element("dt", "", "nodes").element("dd", "num", nodes);
         }
         html.finish()
     }
@@ -78,8 +87,26 @@ pub fn lock_card(stage: &Stage, schedule: &str, now_us: u64) -> LockCard {
         epoch: lock.and_then(|lock| lock.epoch).map_or_else(dash, |epoch| epoch.to_string()),
         token: lock.and_then(|lock| lock.token.as_ref()).map_or_else(dash, |token| words::token(&token.0)),
         before,
+        nodes: nodes(stage, &name, lock.and_then(|lock| lock.token.as_ref())),
         machine: machine::lock(shown),
         machine_words: machine::lock_words(shown),
         name,
     }
+}
+
+/// On which of a strategy's Redis nodes the token stands, and how many must have it.
+fn nodes(stage: &Stage, lock: &str, token: Option<&Token>) -> Option<String> {
+    let LockAt::Keys { nodes: all, quorum } = stage.strategy()?.lock_at else { return None };
+    if all < 2 {
+        return None;
+    }
+    let Some(token) = token else { return Some(format!("none; {quorum} of {all} must grant")) };
+    let key = format!("{}{lock}", Param::KEY);
+    let has = |node: &u8| {
+        let keys = stage.tables.keys.get(&Endpoint::Redis(*node));
+        keys.is_some_and(|keys| keys.iter().any(|(name, read)| name.ends_with(&key) && read.value == token.0))
+    };
+    let having: Vec<String> = (1..=all).filter(has).map(|node| node.to_string()).collect();
+    let enough = if having.len() >= usize::from(quorum) { "a quorum" } else { "no quorum" };
+    Some(format!("{} ({} of {all}: {enough})", having.join(" "), having.len()))
 }
