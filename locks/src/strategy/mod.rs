@@ -93,7 +93,7 @@ pub struct Mutant {
     pub text: &'static str,
     /// Broken: some case must catch it. Otherwise a variant that is as right as the strategy.
     pub broken: bool,
-    /// The commands whose texts differ from the strategy's.
+    /// The commands whose texts differ from the strategy's; with the feature `strategies` only.
     pub commands: Commands,
 }
 
@@ -119,10 +119,16 @@ pub struct Info {
     pub lock_at: LockAt,
     /// The stores that it uses whatever the guards are.
     pub uses: &'static [Endpoint],
-    /// Its machine: from, on, to.
+    /// Its machine: from, on, to; with the feature `strategies` only.
     pub transitions: &'static [(&'static str, &'static str, &'static str)],
-    /// Its commands, by name, with their verbatim texts.
+    /// Its commands, by name, with their verbatim texts; with the feature `strategies` only.
     pub commands: Commands,
+}
+
+/// Rows that only whoever runs or checks a machine reads. The browser's program has none of them: they are a
+/// hundredth of its size.
+const fn of_machine<T>(rows: &'static [T]) -> &'static [T] {
+    if cfg!(feature = "strategies") { rows } else { &[] }
 }
 
 impl Info {

@@ -15,7 +15,7 @@ pub(super) const INFO: Info = Info {
     epochs: Epochs::None,
     lock_at: LockAt::Nowhere,
     uses: &[],
-    transitions: &[
+    transitions: super::of_machine(&[
         ("idle", "slot due", "entering"),
         ("entering", "entered", "working"),
         ("entering", "entered, though cancelled", "stopping"),
@@ -30,7 +30,7 @@ pub(super) const INFO: Info = Info {
         ("leaving", "left", "idle"),
         ("leaving", "left, but the effect is unanswered", "settling"),
         ("settling", "effect answered", "idle"),
-    ],
+    ]),
     commands: &[],
 };
 

@@ -112,25 +112,33 @@ pub(super) const INFO: Info = Info {
             name: REPLICA_CLOCK,
             text: "The lease is compared with the replica's own clock: one that runs ahead takes a lock that still holds.",
             broken: true,
-            commands: &[("acquire", ACQUIRE_REPLICA), ("renew", RENEW_REPLICA), ("release", RELEASE_REPLICA)],
+            commands: super::of_machine(&[
+                ("acquire", ACQUIRE_REPLICA),
+                ("renew", RENEW_REPLICA),
+                ("release", RELEASE_REPLICA),
+            ]),
         },
         Mutant {
             name: ZONE_LESS,
             text: "The lease's end is kept as a time of day without a zone: sessions in other zones read it hours off.",
             broken: true,
-            commands: &[("acquire", ACQUIRE_ZONE_LESS), ("renew", RENEW_ZONE_LESS), ("release", RELEASE_ZONE_LESS)],
+            commands: super::of_machine(&[
+                ("acquire", ACQUIRE_ZONE_LESS),
+                ("renew", RENEW_ZONE_LESS),
+                ("release", RELEASE_ZONE_LESS),
+            ]),
         },
         Mutant {
             name: NO_OWNER_CHECK,
             text: "Renewal and release do not ask whose the lock is: a late holder frees or extends somebody else's.",
             broken: true,
-            commands: &[("renew", RENEW_ANY), ("release", RELEASE_ANY)],
+            commands: super::of_machine(&[("renew", RENEW_ANY), ("release", RELEASE_ANY)]),
         },
         Mutant {
             name: HOST_TOKEN,
             text: "The token is the host's name, and whoever shows it is let in again: two processes of one name both hold.",
             broken: true,
-            commands: &[("acquire", OR_SAME_TOKEN)],
+            commands: super::of_machine(&[("acquire", OR_SAME_TOKEN)]),
         },
         Mutant {
             name: TIMEOUT_AS_GRANTED,
@@ -150,8 +158,8 @@ pub(super) const INFO: Info = Info {
     epochs: Epochs::Granted,
     lock_at: LockAt::LocksRow,
     uses: &[Endpoint::Postgres],
-    transitions: super::lease::TRANSITIONS,
-    commands: COMMANDS,
+    transitions: super::of_machine(super::lease::TRANSITIONS),
+    commands: super::of_machine(COMMANDS),
 };
 
 const COMMANDS: Commands = &[("acquire", ACQUIRE), ("renew", RENEW), ("release", RELEASE)];

@@ -23,7 +23,7 @@ const LEADS_ON: &str = "leads-on";
 const LEAKS_CANCELLED: &str = "leaks-cancelled";
 
 const fn broken(name: &'static str, text: &'static str, commands: Commands) -> Mutant {
-    Mutant { name, text, broken: true, commands }
+    Mutant { name, text, broken: true, commands: super::of_machine(commands) }
 }
 
 /// See [`Info`].
@@ -35,7 +35,7 @@ pub(super) const INFO: Info = Info {
             name: WAIT_1,
             text: "A grant counts only once a replica of the node has it too (WAIT 1); otherwise it is given back.",
             broken: false,
-            commands: &[("confirm", keys::WAIT)],
+            commands: super::of_machine(&[("confirm", keys::WAIT)]),
         },
         broken(
             PLAIN_DEL,
@@ -82,8 +82,8 @@ pub(super) const INFO: Info = Info {
     epochs: Epochs::Minted,
     lock_at: LockAt::Keys { nodes: 1, quorum: 1 },
     uses: &[Endpoint::Redis(1)],
-    transitions: super::lease::MINTING,
-    commands: COMMANDS,
+    transitions: super::of_machine(super::lease::MINTING),
+    commands: super::of_machine(COMMANDS),
 };
 
 const COMMANDS: Commands = &[

@@ -52,7 +52,7 @@ pub(super) const INFO: Info = Info {
             name: PLAIN_DEL,
             text: "The release is a plain DEL: a late holder frees somebody else's lock.",
             broken: true,
-            commands: &[("release", keys::DELETE)],
+            commands: super::of_machine(&[("release", keys::DELETE)]),
         },
     ],
     scope: LockScope::Schedule,
@@ -60,8 +60,8 @@ pub(super) const INFO: Info = Info {
     epochs: Epochs::Minted,
     lock_at: LockAt::Keys { nodes: NODES.len() as u8, quorum: QUORUM },
     uses: &NODES,
-    transitions: super::lease::MINTING,
-    commands: COMMANDS,
+    transitions: super::of_machine(super::lease::MINTING),
+    commands: super::of_machine(COMMANDS),
 };
 
 const COMMANDS: Commands = &[

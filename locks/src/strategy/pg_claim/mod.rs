@@ -153,7 +153,7 @@ pub(super) const INFO: Info = Info {
             name: CLAIMS_BY_ID,
             text: "The claim asks neither for the version nor for the old state: of two who saw the slot due, both win.",
             broken: true,
-            commands: &[("acquire", CLAIM_BY_ID)],
+            commands: super::of_machine(&[("acquire", CLAIM_BY_ID)]),
         },
         Mutant {
             name: RESCUES_LIVE,
@@ -167,14 +167,14 @@ pub(super) const INFO: Info = Info {
             text: "Completing does not ask whose the claim is: a slot that was given up as dead is completed all the same, \
                    and ends twice.",
             broken: true,
-            commands: &[("complete", COMPLETE_ANY)],
+            commands: super::of_machine(&[("complete", COMPLETE_ANY)]),
         },
         Mutant {
             name: EFFECT_BEFORE_KEY,
             text: "Nothing is written before the effect is sent: who dies behind it leaves a claim that looks as if \
                    nothing had been done.",
             broken: true,
-            commands: &[("complete", COMPLETE_WITHOUT_KEY)],
+            commands: super::of_machine(&[("complete", COMPLETE_WITHOUT_KEY)]),
         },
     ],
     scope: LockScope::Slot,
@@ -182,7 +182,7 @@ pub(super) const INFO: Info = Info {
     epochs: Epochs::Granted,
     lock_at: LockAt::SlotRow,
     uses: &[Endpoint::Postgres],
-    transitions: &[
+    transitions: super::of_machine(&[
         ("idle", "slot due", "looking"),
         ("looking", "due, or dead for the second time", "acquiring"),
         ("looking", "claimed, dead for the first time, or no answer", "waiting"),
@@ -217,8 +217,8 @@ pub(super) const INFO: Info = Info {
         ("settling", "effect rejected", "releasing"),
         ("completing", "completed, ended by another, or no answer in time", "idle"),
         ("releasing", "released, rescued by another, or lease over", "idle"),
-    ],
-    commands: COMMANDS,
+    ]),
+    commands: super::of_machine(COMMANDS),
 };
 
 const COMMANDS: Commands = &[

@@ -35,6 +35,7 @@ const BEGIN_REPEATABLE: &str = "begin isolation level repeatable read";
 
 const ACQUIRE: &str = "select name from row_locks where name = $1::text for update nowait";
 /// Waits in the store, up to the session's `lock_timeout`.
+#[cfg(feature = "strategies")]
 const ACQUIRE_WAITING: &str = "select name from row_locks where name = $1::text for update";
 
 /// Whoever waited does not know since when the row is locked: one who asks again, and is answered, knows that it
@@ -67,7 +68,7 @@ pub(super) const INFO: Info = Info {
             text: "The lock is taken in a REPEATABLE READ transaction: who waited for it sees the world as it was before \
                    the holder wrote.",
             broken: true,
-            commands: &[("begin", BEGIN_REPEATABLE)],
+            commands: super::of_machine(&[("begin", BEGIN_REPEATABLE)]),
         },
         Mutant {
             name: NO_BOUND,
@@ -87,7 +88,7 @@ pub(super) const INFO: Info = Info {
     epochs: Epochs::Minted,
     lock_at: LockAt::RowLock,
     uses: &[Endpoint::Postgres],
-    transitions: &[
+    transitions: super::of_machine(&[
         ("idle", "slot due", "ensuring"),
         ("idle", "slot due, the row is there", "beginning"),
         ("idle", "slot due, and a guard asks for epochs", "minting"),
@@ -135,8 +136,8 @@ pub(super) const INFO: Info = Info {
         ("settling", "effect answered: end the transaction", "releasing"),
         ("releasing", "committed or rolled back, or the connection closed", "idle"),
         ("releasing", "released, but the effect is unanswered", "settling"),
-    ],
-    commands: COMMANDS,
+    ]),
+    commands: super::of_machine(COMMANDS),
 };
 
 const COMMANDS: Commands = &[
