@@ -43,7 +43,7 @@ fn under_none_nobody_is_asked_and_all_are_harmed() {
     assert_eq!(settled_twice(&stage), 5, "every finished slot was settled three times");
     let proof = figures(&stage)[1].event.and_then(|seq| log.events.iter().find(|event| event.seq == seq)).unwrap();
     assert!(matches!(proof.kind, Kind::EffectSettled { nth: 3, .. }), "the latest of three: {proof:?}");
-    assert!(figures_html(&stage).contains("of settle-invoices more than once"));
+    assert!(figures_html(&stage).contains("settle-invoices more than once"));
     let harmed: Vec<&str> = figures(&stage).iter().filter(|figure| figure.harm).map(|figure| figure.name).collect();
     assert!(harmed.contains(&"overlaps") && harmed.contains(&"effects per slot"), "{harmed:?}");
 }
