@@ -30,7 +30,7 @@ pub async fn redis(
     let mut owner = connect(to.clone()).await?;
     let mut rights = redis::cmd("ACL");
     rights.arg("SETUSER").arg(user).arg("reset").arg("on").arg(format!(">{password}")).arg(format!("~{prefix}*"));
-    rights.arg(&["+@read", "-@blocking", "+ping", "+select"]);
+    rights.arg(&["+@read", "-@blocking", "+ping", "+select", "+script|exists"]);
     if !prefix.is_empty() {
         // They tell of keys outside of the prefix too.
         rights.arg(&["-keys", "-scan", "-randomkey", "-dbsize"]);
