@@ -197,7 +197,7 @@ mod tests {
         let row = row.as_object().map(|fields| fields.clone().into_iter().collect());
         let kind = Kind::Row { table: "locks".to_owned(), key: "k".to_owned(), row };
         let event = Event { seq: 1, at_us: 2, until_us: Some(3), source: Source::Store(Endpoint::Postgres), kind };
-        let packed = pack(&[&event]);
+        let packed = pack(&vec![&event]);
         assert_eq!(unpack::<Vec<Event>>(&packed).unwrap(), [event]);
         assert!(unpack::<Vec<Event>>(&packed[..packed.len() - 1]).is_err(), "cut short");
         assert!(unpack::<Vec<Event>>(&[packed.as_slice(), &[0]].concat()).is_err(), "with something behind it");

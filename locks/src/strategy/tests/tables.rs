@@ -227,7 +227,8 @@ fn names_find_strategies_and_mutants_and_say_what_there_is() {
     );
     assert_eq!(
         find(&"pg-lease/plain".into()).unwrap_err().to_string(),
-        "pg-lease has no mutant \"plain\"; it has replica-clock, no-owner-check, host-token, timeout-as-granted, leads-on"
+        "pg-lease has no mutant \"plain\"; it has replica-clock, zone-less, no-owner-check, host-token, \
+         timeout-as-granted, leads-on"
     );
     for info in ALL {
         assert_eq!(info.transitions[0].0, "idle");
