@@ -192,14 +192,15 @@ fn row_lock() -> impl Strategy<Value = pg_row_lock::Ask> {
         Verb::Undo,
         Verb::Rollback,
     ];
-    (select(vec!["one", "two"]), select(vec!["A", "B", "C"]), select(verbs))
+    // Mostly of one lock, so that there are races to lose.
+    (select(vec!["one", "one", "one", "two"]), select(vec!["A", "B", "C"]), select(verbs))
         .prop_map(|(lock, on, verb)| pg_row_lock::Ask { lock: lock.to_owned(), on: on.to_owned(), verb })
 }
 
 #[test]
 fn row_locks_mean_on_postgres_what_they_mean_on_the_model() {
     let busy = &Cell::new(0_u64);
-    check(vec(row_lock(), 1..80), |arena, series| async move {
+    check(vec(row_lock(), 60..140), |arena, series| async move {
         let mut sessions = BTreeMap::new();
         for name in ["A", "B", "C"] {
             sessions.insert(name, arena.connect().await);
