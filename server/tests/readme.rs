@@ -20,7 +20,8 @@ async fn its_example_holds_with_the_guard_and_fails_without() {
     let lab = common::lab(data.path()).await;
     let guarded = example();
     assert_eq!(guarded.setup.guard, [Guard::CurrentEpoch]);
-    assert_eq!(run(&lab, &guarded, None).await.outcome, Outcome::Held);
+    let finished = run(&lab, &guarded, None).await;
+    assert_eq!(finished.outcome, Outcome::Held, "{:#?}", finished.checks);
     let mut open = guarded.clone();
     open.setup.guard.clear();
     assert_eq!(run(&lab, &open, None).await.outcome, Outcome::Failed);

@@ -57,7 +57,7 @@ async fn a_slot_that_comes_while_the_one_before_runs_is_skipped() {
 #[tokio::test]
 async fn behind_gate_enter_a_grant_that_is_over_is_not_entered() {
     let stage = Stage::open(&[]).await;
-    let mut a = stage.replica("A", &Setup { lease_ms: 400, ..gated() }).await;
+    let mut a = stage.replica("A", &Setup { lease_ms: 1_500, ..gated() }).await;
     a.fire(1_000).await;
     a.until(1, Gate::Enter).await;
     a.untrusted().await;
@@ -71,7 +71,7 @@ async fn behind_gate_enter_a_grant_that_is_over_is_not_entered() {
 #[tokio::test]
 async fn at_gate_effect_nobody_looks_at_the_deadline_and_at_gate_leave_it_ends_the_wait() {
     let stage = Stage::open(&[]).await;
-    let mut a = stage.replica("A", &Setup { lease_ms: 600, ..gated() }).await;
+    let mut a = stage.replica("A", &Setup { lease_ms: 3_000, ..gated() }).await;
     a.fire(1_000).await;
     a.until(1, Gate::Effect).await;
     a.untrusted().await;
@@ -137,7 +137,7 @@ async fn a_cancelled_handler_stops_and_a_stubborn_one_does_not() {
 #[tokio::test]
 async fn a_blocking_handler_starves_renewal_and_another_one_does_not() {
     let stage = Stage::open(&[]).await;
-    let setup = Setup { renew: true, lease_ms: 600, work_ms: 900, ..gated() };
+    let setup = Setup { renew: true, lease_ms: 3_000, work_ms: 4_500, ..gated() };
     let mut a = stage.replica("A", &setup).await;
     a.fire(1_000).await;
     a.until(1, Gate::Effect).await;

@@ -95,14 +95,14 @@ async fn a_guard_at_the_ledger_stops_the_effect_of_a_holder_who_overslept() {
         strategy: "pg-lease".into(),
         sink: SinkName::Ledger,
         guard: vec![Guard::CurrentEpoch],
-        lease_ms: 500,
+        lease_ms: 3_000,
         work_ms: 20,
         ..Setup::default()
     };
     let (mut a, mut b) = (stage.replica("A", &setup).await, stage.replica("B", &setup).await);
     a.fire(1_000).await;
     a.until(1, Gate::Effect).await;
-    until("A's lease is over", LIMIT, || server::clock::now_us() > a.heard.last().unwrap().at_us + 600_000).await;
+    until("A's lease is over", LIMIT, || server::clock::now_us() > a.heard.last().unwrap().at_us + 3_500_000).await;
     b.fire(1_000).await;
     b.until(1, Gate::Done).await;
     assert_eq!(b.outcome(1).await.0, Outcome::Executed);

@@ -85,7 +85,7 @@ title = "A pauses longer than its lease"
 [setup]
 strategy = "{strategy}"
 guard = "{guard}"
-lease_ms = 1500
+lease_ms = 3000
 work_ms = 20
 [[step]]
 fire = {{ schedule = "settle-invoices" }}
@@ -176,7 +176,7 @@ name = "kill"
 title = "A is killed while it holds, and comes back"
 [setup]
 strategy = "pg-lease"
-lease_ms = 1000
+lease_ms = 3000
 work_ms = 20
 [[step]]
 fire = { schedule = "settle-invoices" }

@@ -67,7 +67,7 @@ name = "cut"
 title = "A is cut before it asks"
 [setup]
 strategy = "pg-lease"
-lease_ms = 800
+lease_ms = 3000
 work_ms = 20
 [[step]]
 fire = { schedule = "settle-invoices" }
