@@ -59,7 +59,7 @@ pub(super) struct Grant {
     pub nodes: Vec<Endpoint>,
 }
 
-/// A renewal, a release or a completion.
+/// A command about a lock: asking for it, a renewal, a release or a completion.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, BorshSerialize, BorshDeserialize)]
 pub(super) struct Command {
     pub name: String,
@@ -75,6 +75,15 @@ pub(super) struct Command {
 }
 
 impl Command {
+    /// May it touch somebody else's grant?
+    pub fn touches_a_grant(&self) -> bool {
+        self.name == "renew" || self.ends_a_grant()
+    }
+
+    fn ends_a_grant(&self) -> bool {
+        ["release", "complete"].contains(&self.name.as_str())
+    }
+
     /// When the store can have executed it: the link's stamp, or between asking and answering.
     pub fn executed(&self) -> Option<Stamp> {
         self.passed.or_else(|| {
@@ -109,8 +118,15 @@ pub(super) struct Attempt {
 impl Attempt {
     /// When the store last executed a release (or completion) of it that took effect.
     pub fn released(&self) -> Option<Stamp> {
-        let took = self.commands.values().filter(|command| command.took && command.name != "renew");
+        let ends = |command: &&Command| command.took && command.ends_a_grant();
+        let took = self.commands.values().filter(ends);
         took.filter_map(Command::executed).max_by_key(|stamp| stamp.at_us)
+    }
+
+    /// When it last took the key of one of several nodes.
+    pub fn took_key(&self, node: Endpoint) -> Option<Stamp> {
+        let took = |command: &&Command| command.took && command.name == "acquire" && command.to == Some(node);
+        self.commands.values().filter(took).filter_map(Command::executed).max_by_key(|stamp| stamp.at_us)
     }
 }
 
@@ -247,14 +263,14 @@ impl Facts {
             Kind::Answered { attempt: Some(attempt), name, reply: Reply::Rows { .. }, .. } if name == "look" => {
                 self.attempt_mut(attempt, stamp).guessed = false;
             }
-            Kind::Answered { attempt: Some(attempt), name, reply, .. } if name == "acquire" || name == "rescue" => {
+            Kind::Answered { attempt: Some(attempt), command, name, reply, .. }
+                if name == "acquire" || name == "rescue" =>
+            {
                 self.attempt_mut(attempt, stamp).guessed = *reply == Reply::Unknown;
+                self.answered(attempt, *command, name, reply, stamp);
             }
             Kind::Answered { attempt: Some(attempt), command, name, reply, .. } => {
-                if let Some(known) = self.command_mut(attempt, *command, name, stamp) {
-                    known.answered = Some(stamp);
-                    known.took = took_effect(reply);
-                }
+                self.answered(attempt, *command, name, reply, stamp);
             }
             Kind::LinkPassed {
                 attempt: Some(attempt),
@@ -280,9 +296,16 @@ impl Facts {
         attempt
     }
 
-    /// A command that may touch somebody else's grant: a renewal, a release or a completion.
+    fn answered(&mut self, id: &AttemptId, command: CommandId, name: &str, reply: &Reply, stamp: Stamp) {
+        if let Some(known) = self.command_mut(id, command, name, stamp) {
+            known.answered = Some(stamp);
+            known.took = took_effect(reply);
+        }
+    }
+
+    /// A command that matters: one that takes a lock, or may touch somebody else's grant.
     fn command_mut(&mut self, id: &AttemptId, command: CommandId, name: &str, stamp: Stamp) -> Option<&mut Command> {
-        if !["renew", "release", "complete"].contains(&name) {
+        if !["acquire", "renew", "release", "complete"].contains(&name) {
             return None;
         }
         let command = self.attempt_mut(id, stamp).commands.entry(command).or_default();

@@ -9,24 +9,35 @@ pub(super) fn find(view: &View) -> Vec<Finding> {
     let mut found = Vec::new();
     for (id, attempt) in view.attempts() {
         let Some(lock) = attempt.lock.as_deref() else { continue };
-        for command in attempt.commands.values().filter(|command| command.took) {
-            found.extend(command.executed().and_then(|at| judge(id, lock, command, at, view.grants(lock))));
+        for command in attempt.commands.values().filter(|command| command.took && command.touches_a_grant()) {
+            let (by, grants) = ((id, attempt), view.grants(lock));
+            found.extend(command.executed().and_then(|at| judge(by, lock, command, at, grants)));
         }
     }
     found.sort_by_key(|finding| (finding.until_us, finding.events.last().copied()));
     found
 }
 
-fn judge(id: &AttemptId, lock: &str, command: &Command, executed: Stamp, grants: &[Granted]) -> Option<Finding> {
+fn judge(
+    (id, attempt): (&AttemptId, &Attempt),
+    lock: &str,
+    command: &Command,
+    executed: Stamp,
+    grants: &[Granted],
+) -> Option<Finding> {
     // Whose grant stood: the latest one answered before. Earlier ones have ended with it.
     let before = grants.partition_point(|granted| granted.grant.stamp.may_be_before(&executed));
     let Granted { id: holder, attempt: held, grant, .. } = grants[..before].last()?;
     if *holder == id || has_ended(held, executed.at_us) {
         return None;
     }
-    // With a quorum each has its own keys: what one node did for one is no matter to a grant of the others.
-    if !grant.nodes.is_empty() && command.to.is_some_and(|to| !grant.nodes.contains(&to)) {
-        return None;
+    // With a quorum each has its own keys: what one node did for one is no matter to a grant of the others, and
+    // whoever took a node's key after the holder touches its own.
+    if let Some(node) = command.to.filter(|_| !grant.nodes.is_empty()) {
+        let own = || Some(held.took_key(node)?.is_before(&attempt.took_key(node)?));
+        if !grant.nodes.contains(&node) || own() == Some(true) {
+            return None;
+        }
     }
     let certain = grant.stamp.is_before(&executed) && !has_ended(held, executed.until_us);
     let (foreign, holder) = names(id, holder);

@@ -91,6 +91,25 @@ fn what_a_node_outside_the_quorum_did_is_not_foreign() {
     }
 }
 
+/// Node 3 forgot B's key while B's grant of nodes 1 to 3 stood: whoever takes it there and gives it back gives
+/// back its own.
+#[test]
+fn what_a_node_gave_anew_is_the_takers_own() {
+    let node = Endpoint::Redis(3);
+    for (took_at, foreign) in [(210, 0), (50, 1)] {
+        let mut log = Log::default();
+        log.command_to(node, "acquire", "B.1.1", [100, 110], Some(105), 1);
+        let (attempt, lock, token) = (id("B.1.1"), "s".to_owned(), Token("B".to_owned()));
+        let nodes = (1..=3).map(Endpoint::Redis).collect();
+        let kind = Kind::Granted { attempt, lock, token, epoch: None, trusted_until_us: Some(900_000), nodes };
+        log.add(120, by("B.1.1"), kind);
+        log.due(10, "A.1.1", 1);
+        log.command_to(node, "acquire", "A.1.1", [took_at, took_at + 2], Some(took_at + 1), 1);
+        log.command_to(node, "release", "A.1.1", [220, 222], Some(221), 1);
+        assert_eq!(log.verdict().foreign_releases.len(), foreign, "took the key at {took_at}");
+    }
+}
+
 #[test]
 fn the_links_stamp_counts_and_not_the_senders() {
     // A's release is sent before B's grant, held on the link, and passed on after it.
