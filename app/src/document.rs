@@ -5,6 +5,7 @@
 use leptos::prelude::*;
 
 use crate::data::{PageProblem, RunLine, RunPage};
+use crate::matrix::MatrixPage;
 use crate::page;
 use crate::part::theatre;
 
@@ -14,6 +15,8 @@ pub enum Page {
     Start,
     /// `/lab` and `/runs/{id}`: a run on the stage. Boxed, for it is much larger than the others.
     Run(Box<RunPage>),
+    /// `/matrix`
+    Matrix(Box<MatrixPage>),
     /// `/runs`
     Runs(Vec<RunLine>),
     /// Any other path.
@@ -29,6 +32,7 @@ impl Page {
             Page::Start => ("/", "", page::start::page().to_html()),
             Page::Run(run) if run.owner => ("/lab", "Lab", theatre::render(*run)),
             Page::Run(run) => ("/runs", "Run", theatre::render(*run)),
+            Page::Matrix(matrix) => ("/matrix", "Matrix", crate::matrix::page::main(&matrix)),
             Page::Runs(runs) => ("/runs", "Runs", page::runs::page(runs).to_html()),
             Page::Missing => ("", "Not found", page::missing::page().to_html()),
             Page::Problem(problem) => ("", "Not shown", page::problem::page(problem).to_html()),
@@ -38,12 +42,15 @@ impl Page {
 
 /// A page as the browser gets it.
 pub fn document(page: Page) -> String {
-    let stage = matches!(page, Page::Run(_));
+    let program = match page {
+        Page::Run(_) => PROGRAM,
+        Page::Matrix(_) => MATRIX,
+        _ => "",
+    };
     let owner = Owner::new();
     owner.with(|| {
         let (here, title, main) = page.parts();
         let title = if title.is_empty() { "Aegis".to_owned() } else { format!("{title} · Aegis") };
-        let program = if stage { PROGRAM } else { "" };
         let (bar, help) = (page::frame::bar(here).to_html(), page::help::dialog().to_html());
         format!("{HEAD}<title>{title}</title>{program}</head><body>{bar}{main}{help}</body></html>")
     })
@@ -63,4 +70,8 @@ const HEAD: &str = r#"<!DOCTYPE html><html lang="en"><head><meta charset="utf-8"
 const PROGRAM: &str = r#"<link rel="modulepreload" href="/pkg/aegis.js">
 <link rel="preload" href="/pkg/aegis.wasm" as="fetch" type="application/wasm" crossorigin>
 <script type="module" src="/hydrate.js"></script>
+"#;
+
+/// Saves the matrix page its jumps; it works without.
+const MATRIX: &str = r#"<script type="module" src="/matrix.js"></script>
 "#;

@@ -24,6 +24,9 @@ pub(crate) fn bar(here: &'static str) -> impl IntoView {
                 <a href="/lab" aria-current=current("/lab")>
                     "Lab"
                 </a>
+                <a href="/matrix" aria-current=current("/matrix")>
+                    "Matrix"
+                </a>
                 <a href="/runs" aria-current=current("/runs")>
                     "Runs"
                 </a>

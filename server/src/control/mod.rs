@@ -6,10 +6,12 @@
 //! |---|---|
 //! | `cluster` | the embedded Postgres |
 //! | [`learners`] | learners and progress |
+//! | [`matrix`] | predictions and what was measured |
 //! | [`runs`] | runs and their logs |
 
 mod cluster;
 pub mod learners;
+pub mod matrix;
 pub mod runs;
 
 use std::time::Duration;

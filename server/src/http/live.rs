@@ -33,7 +33,7 @@ pub fn router() -> Router<App> {
     }
 }
 
-fn too_many(error: GovernorError) -> Response {
+pub(super) fn too_many(error: GovernorError) -> Response {
     match error {
         GovernorError::TooManyRequests { .. } => ApiError::TooMany.into_response(),
         error => ApiError::lab(error).into_response(),

@@ -4,6 +4,7 @@
 //! | route | what it is |
 //! |---|---|
 //! | `GET /`, `/lab`, `/runs`, `/runs/{id}` | pages, rendered here and hydrated in the browser |
+//! | `/matrix`, `/api/matrix...` | the failure matrix, see `matrix` |
 //! | `GET /api/runs` | the learner's stored runs |
 //! | `GET /api/runs/{id}/events?after=N` | server-sent events; `Last-Event-ID` wins over `after` |
 //! | `GET /api/runs/{id}/log?after=N&limit=M` | a page of the log |
@@ -16,6 +17,7 @@
 mod headers;
 mod learner;
 mod live;
+mod matrix;
 mod metrics;
 mod origin;
 mod pages;
@@ -42,6 +44,8 @@ use tower_http::services::ServeDir;
 use tower_http::timeout::TimeoutLayer;
 use tower_http::trace::TraceLayer;
 
+use crate::matrix::board::Board;
+use crate::matrix::desk::Desk;
 use crate::run::live::Sessions;
 use crate::run::shelf::Shelf;
 
@@ -59,6 +63,9 @@ pub struct App {
     sessions: Arc<Sessions>,
     /// Stored runs.
     shelf: Shelf,
+    /// The failure matrix: what is measured, and how it is seen.
+    desk: Arc<Desk>,
+    board: Arc<Board>,
     /// The folder of what the browser loads.
     site: PathBuf,
     /// Set when the server is to end: open streams end on it.
@@ -83,6 +90,7 @@ fn router(app: App) -> Router {
     let timed = Router::new()
         .merge(runs::router())
         .merge(live::router())
+        .merge(matrix::router())
         .merge(pages::router())
         .layer(CompressionLayer::new().compress_when(uncompressed))
         .layer(TimeoutLayer::with_status_code(StatusCode::SERVICE_UNAVAILABLE, REQUEST_LIMIT));

@@ -58,7 +58,7 @@ async fn runs(State(app): State<App>, learner: Learner) -> Response {
     }
 }
 
-fn show(page: Page) -> Response {
+pub(super) fn show(page: Page) -> Response {
     answer(StatusCode::OK, page)
 }
 
@@ -75,7 +75,7 @@ fn run_page(id: String, log: &Log, owner: bool) -> Page {
 }
 
 /// An error as a page, with the error's status.
-fn problem(error: ApiError) -> Response {
+pub(super) fn problem(error: ApiError) -> Response {
     let (status, title, whose) = error.parts();
     if whose == Whose::Lab {
         tracing::error!(error = %Causes(&error), "a page could not be loaded");

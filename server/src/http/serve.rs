@@ -15,6 +15,8 @@ use tokio_util::sync::CancellationToken;
 use super::problem::Causes;
 use super::{App, metrics, origin, router, sse};
 use crate::lab::{Lab, LabConfig, LabError};
+use crate::matrix::board::Board;
+use crate::matrix::desk::Desk;
 use crate::run::live::{Limits, Sessions};
 use crate::run::shelf::Shelf;
 use crate::say;
@@ -108,10 +110,14 @@ async fn serve_lab(
     let shelf = Shelf::new(lab.clone());
     let sessions = Arc::new(Sessions::new(lab.clone(), shelf.clone(), Limits::default()));
     sessions.recover().await;
+    let desk = Arc::new(Desk::new(lab.clone(), shelf.clone()));
+    let board = Arc::new(Board::new(lab.clone(), shelf.clone(), desk.clone()));
     let app = App {
         names: Arc::new(names),
         sessions: sessions.clone(),
         shelf,
+        desk: desk.clone(),
+        board,
         site: site_root.into(),
         shutdown: shutdown.clone(),
         metrics: Arc::new(metrics::Metrics::new()),
@@ -129,7 +135,7 @@ async fn serve_lab(
             tracing::warn!("requests were still open after {DRAIN:?}");
         }
     }
-    lab.ending(sessions.close_all()).await;
+    lab.ending(async { tokio::join!(sessions.close_all(), desk.close()); }).await;
     Ok(())
 }
 

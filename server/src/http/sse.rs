@@ -34,7 +34,7 @@ const KEEP_ALIVE: Duration = Duration::from_secs(10);
 
 /// Routes of this module.
 pub fn router() -> Router<App> {
-    Router::new().route("/api/runs/{id}/events", get(events))
+    Router::new().route("/api/runs/{id}/events", get(events)).route("/api/matrix/events", get(matrix))
 }
 
 #[derive(Deserialize)]
@@ -75,6 +75,23 @@ async fn events(
         shutdown: app.shutdown.clone(),
     };
     Ok(Sse::new(reader.stream()).keep_alive(KeepAlive::new().interval(KEEP_ALIVE)).into_response())
+}
+
+/// Says that something of the matrix changed, at most a few times a second; what it is, the page asks.
+async fn matrix(State(app): State<App>, learner: Learner) -> Result<Response, ApiError> {
+    let open = app.streams.open(&learner.0, &app.metrics.streams)?;
+    let state = (app.desk.changes(), app.shutdown.clone(), open);
+    let stream = futures_util::stream::unfold(state, |(mut changes, shutdown, open)| async move {
+        tokio::select! {
+            () = shutdown.cancelled() => None,
+            changed = changes.changed() => {
+                changed.ok()?;
+                let count = *changes.borrow_and_update();
+                Some((Ok::<_, Infallible>(Message::default().event("changed").data(count.to_string())), (changes, shutdown, open)))
+            }
+        }
+    });
+    Ok(Sse::new(stream).keep_alive(KeepAlive::new().interval(KEEP_ALIVE)).into_response())
 }
 
 /// How many streams each learner has open.

@@ -1,8 +1,9 @@
-//! One cell of the matrix: which fault, strategy and guard, and what came of running it.
+//! One cell of the matrix: which fault, strategy and guard, and what came of running it. A race measures the
+//! same way, with a script of its own.
 
 use std::sync::Arc;
 
-use locks::event::{EffectAnswer, Event, Kind};
+use locks::event::Event;
 use locks::guard::Guard;
 use locks::matrix::{Coverage, Figures};
 use locks::scenario::{Problem, Scenario};
@@ -12,6 +13,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::expected::{self, Expected};
 use super::faults::Fault;
+use super::machine;
 use crate::lab::Lab;
 use crate::run::runner::{Outcome, run_unless};
 
@@ -45,10 +47,10 @@ pub struct Measured {
 #[derive(Debug, thiserror::Error)]
 pub enum CellError {
     /// A script cannot be read or played.
-    #[error("the script of {fault} does not fit {strategy}: {why}")]
+    #[error("the script of {script} does not fit {strategy}: {why}")]
     Script {
-        /// Which fault's.
-        fault: &'static str,
+        /// Which: the fault's name, or the run that is raced.
+        script: String,
         /// Under which strategy.
         strategy: StrategyName,
         /// What is wrong with it.
@@ -58,15 +60,73 @@ pub enum CellError {
     #[error("told to end")]
     Interrupted,
     /// The lab failed.
-    #[error("the lab failed at {fault} under {strategy}: {why}")]
+    #[error("the lab failed at {script} under {strategy}: {why}")]
     Lab {
-        /// At which fault.
-        fault: &'static str,
+        /// At which script.
+        script: String,
         /// Under which strategy.
         strategy: StrategyName,
         /// Why.
         why: String,
     },
+}
+
+/// A scenario that is to be measured.
+#[derive(Clone, Debug)]
+pub struct Trial {
+    /// The fault's name, or the run that is raced.
+    pub script: String,
+    /// What is run.
+    pub scenario: Scenario,
+    /// By which the run says where it belongs.
+    pub tag: String,
+    /// The replica whose effects the script leaves without an answer on purpose.
+    pub cuts_off: Option<&'static str>,
+}
+
+/// A trial that is over.
+#[derive(Clone, Debug)]
+pub struct Tried {
+    /// The one word.
+    pub coverage: Coverage,
+    /// Why it is inconclusive.
+    pub why: Option<String>,
+    /// What was counted.
+    pub figures: Figures,
+    /// What was run.
+    pub scenario: Scenario,
+    /// Its whole log.
+    pub events: Vec<Arc<Event>>,
+}
+
+impl Trial {
+    /// Run it, unless it is told to end. A run that proves nothing, as on a machine that is too busy, is tried
+    /// once more.
+    pub async fn run(&self, lab: &Lab, told_to_end: &CancellationToken) -> Result<Tried, CellError> {
+        let first = self.once(lab, told_to_end).await?;
+        if first.coverage != Coverage::Inconclusive {
+            return Ok(first);
+        }
+        tracing::info!(script = %self.script, why = first.why, "a run proves nothing; it is tried once more");
+        self.once(lab, told_to_end).await
+    }
+
+    async fn once(&self, lab: &Lab, told_to_end: &CancellationToken) -> Result<Tried, CellError> {
+        let finished = run_unless(lab, &self.scenario, Some(self.tag.clone()), told_to_end).await;
+        let (script, strategy) = (self.script.clone(), self.scenario.setup.strategy.clone());
+        let figures = Figures::of(&finished.verdict);
+        let (coverage, why) = match finished.outcome {
+            Outcome::Held | Outcome::Failed => match machine::too_busy(&finished.events, &figures, self.cuts_off) {
+                Some(why) => (Coverage::Inconclusive, Some(why)),
+                None => (figures.coverage(!self.scenario.setup.guard.is_empty()), None),
+            },
+            Outcome::Inconclusive(why) => (Coverage::Inconclusive, Some(why)),
+            Outcome::BadScenario(why) => return Err(CellError::Script { script, strategy, why }),
+            Outcome::Interrupted => return Err(CellError::Interrupted),
+            Outcome::LabFailed(why) => return Err(CellError::Lab { script, strategy, why }),
+        };
+        Ok(Tried { coverage, why, figures, scenario: finished.scenario, events: finished.events })
+    }
 }
 
 impl Cell {
@@ -82,51 +142,25 @@ impl Cell {
     }
 
     /// What is run; `None` if the fault cannot happen to the strategy.
-    pub fn scenario(&self) -> Result<Option<Scenario>, CellError> {
-        let script = |why| CellError::Script { fault: self.fault.name, strategy: self.strategy.clone(), why };
+    pub fn trial(&self) -> Result<Option<Trial>, CellError> {
+        let name = self.fault.name;
+        let script = |why| CellError::Script { script: name.to_owned(), strategy: self.strategy.clone(), why };
         let (info, _) = strategy::find(&self.strategy).map_err(|error| script(error.to_string()))?;
         let Some(scenario) = self.fault.script(info) else { return Ok(None) };
-        let mut scenario = scenario.map_err(|problems| script(Problem::render_all(&problems, self.fault.name)))?;
+        let mut scenario = scenario.map_err(|problems| script(Problem::render_all(&problems, name)))?;
         scenario.setup.strategy = self.strategy.clone();
         scenario.setup.guard = self.guard.into_iter().collect();
-        Ok(Some(scenario))
+        Ok(Some(Trial { script: name.to_owned(), scenario, tag: self.tag(), cuts_off: self.fault.cuts_off }))
     }
 
     /// Run it, unless it is told to end.
     pub async fn measure(self, lab: &Lab, told_to_end: &CancellationToken) -> Result<Measured, CellError> {
-        let Some(scenario) = self.scenario()? else {
+        let Some(trial) = self.trial()? else {
             return Ok(Measured { cell: self, coverage: Coverage::NotApplicable, why: None, figures: None, run: None });
         };
-        let finished = run_unless(lab, &scenario, Some(self.tag()), told_to_end).await;
-        let (fault, strategy) = (self.fault.name, self.strategy.clone());
-        let figures = Figures::of(&finished.verdict);
-        let (coverage, why) = match finished.outcome {
-            Outcome::Held | Outcome::Failed => match unanswered(&finished.events, self.fault.cuts_off) {
-                Some(why) => (Coverage::Inconclusive, Some(why)),
-                None => (figures.coverage(self.guard.is_some()), None),
-            },
-            Outcome::Inconclusive(why) => (Coverage::Inconclusive, Some(why)),
-            Outcome::BadScenario(why) => return Err(CellError::Script { fault, strategy, why }),
-            Outcome::Interrupted => return Err(CellError::Interrupted),
-            Outcome::LabFailed(why) => return Err(CellError::Lab { fault, strategy, why }),
-        };
-        let run = Some((finished.scenario, finished.events));
-        Ok(Measured { cell: self, coverage, why, figures: Some(figures), run })
+        let Tried { coverage, why, figures, scenario, events } = trial.run(lab, told_to_end).await?;
+        Ok(Measured { cell: self, coverage, why, figures: Some(figures), run: Some((scenario, events)) })
     }
-}
-
-/// An effect of which nobody knows whether the sink took it, or that was rejected because the guard could not
-/// ask: where no fault did that, the machine was too busy, and the run says nothing about the lock. Effects of
-/// a replica that is cut off on purpose are not looked at.
-fn unanswered(events: &[Arc<Event>], cut_off: Option<&str>) -> Option<String> {
-    events.iter().find_map(|event| match &event.kind {
-        Kind::EffectAnswered { attempt, answer: EffectAnswer::Unknown | EffectAnswer::GuardUnreachable(_), .. }
-            if Some(attempt.replica.as_str()) != cut_off =>
-        {
-            Some(format!("the sink had no answer for {attempt} in time, though nothing disturbed it"))
-        }
-        _ => None,
-    })
 }
 
 impl Measured {

@@ -10,6 +10,7 @@ use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Duration;
 
+use app::matrix::place::guard_name;
 use clap::Args as ClapArgs;
 use indicatif::{ProgressBar, ProgressStyle};
 use locks::guard::Guard;
@@ -22,7 +23,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::cell::{Cell, CellError, Measured};
 use super::faults::{self, Fault};
-use super::report::{Matrix, guard_name};
+use super::report::Matrix;
 use crate::lab::{Lab, LabConfig};
 use crate::run::export::Export;
 use crate::{say, told};

@@ -8,10 +8,16 @@
 //! | [`faults`] | the faults, and their scripts for each kind of store |
 //! | [`expected`] | what each cell is expected to show, and why |
 //! | [`cell`] | one cell: run and measured |
+//! | [`machine`] | was it the lock, or a machine that had too much to do? |
+//! | [`job`], [`desk`], [`board`] | cells and races for learners: what is run, the running, the whole as one sees it |
 //! | [`cli`], [`report`] | `aegis matrix` |
 
+pub mod board;
 pub mod cell;
 pub mod cli;
+pub mod desk;
 pub mod expected;
 pub mod faults;
+pub mod job;
+pub mod machine;
 pub mod report;

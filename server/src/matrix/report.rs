@@ -3,6 +3,7 @@
 
 use std::fmt::{self, Write};
 
+use app::matrix::place::guard_name;
 use locks::guard::Guard;
 use locks::matrix::{Coverage, Figures};
 use locks::setup::StrategyName;
@@ -11,10 +12,6 @@ use serde_json::{Value, json};
 use super::cell::Measured;
 use super::faults::{self, Fault};
 
-/// Name of a guard, or of there being none.
-pub fn guard_name(guard: Option<Guard>) -> String {
-    guard.map_or("none".to_owned(), |guard| guard.to_string())
-}
 
 /// Everything that was measured, in the order of rows and columns.
 pub struct Matrix {

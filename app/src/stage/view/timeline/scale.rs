@@ -84,6 +84,12 @@ impl Scale {
         Scale { pieces, per_us }
     }
 
+    /// A scale without gaps, on which that stretch has that width.
+    pub fn linear(from_us: u64, to_us: u64, width: f64) -> Scale {
+        let per_us = width / to_us.saturating_sub(from_us).max(1) as f64;
+        Scale { pieces: vec![Piece { from_us, to_us, x: 0.0, x_to: width, gap: false }], per_us }
+    }
+
     /// Where a moment is.
     pub fn x(&self, at_us: u64) -> f64 {
         let i = self.pieces.partition_point(|piece| piece.to_us < at_us).min(self.pieces.len() - 1);
