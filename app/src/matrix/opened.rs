@@ -62,7 +62,11 @@ pub(super) fn opened(html: &mut Html, place: &Place, opened: &Opened) {
             predict(html, &super::CellName { fault: format!("{}-o", name.fault), ..name.clone() }, title);
         }
         if cell.is_left() {
-            html.class("button", "btn").attr("name", "run").attr("value", &name.to_string()).text("Run to reveal").close();
+            html.class("button", "btn")
+                .attr("name", "run")
+                .attr("value", &name.to_string())
+                .text("Run to reveal")
+                .close();
         }
         html.close().close();
         return;
@@ -70,7 +74,10 @@ pub(super) fn opened(html: &mut Html, place: &Place, opened: &Opened) {
     html.open("figure");
     if let Some(stage) = stage {
         let (lanes, svg) = picture(stage, WIDE, &format!("{title} under {}: {}", name.strategy, measured.coverage));
-        html.class("div", "tl celltl").attr("tabindex", "0").attr("role", "group").attr("aria-label", "Timeline of the run");
+        html.class("div", "tl celltl")
+            .attr("tabindex", "0")
+            .attr("role", "group")
+            .attr("aria-label", "Timeline of the run");
         html.class("div", "tl-lanes").attr("aria-hidden", "true").raw(&lanes).close();
         html.class("div", "tl-scroll ltr").raw(&svg).close().close();
     }
@@ -94,11 +101,19 @@ pub(super) fn opened(html: &mut Html, place: &Place, opened: &Opened) {
         };
         html.class("a", "btn").attr("href", &path).attr("data-leaves", "").text(&text).close();
     }
-    html.class("button", "btn").attr("name", "run").attr("value", &name.to_string()).icon("redo", false).text("Run again").close();
+    html.class("button", "btn")
+        .attr("name", "run")
+        .attr("value", &name.to_string())
+        .icon("redo", false)
+        .text("Run again")
+        .close();
     html.element("span", "grow", "");
     if let Some(run) = &measured.run {
         html.class("a", "btn btn-ic").attr("href", &format!("/api/runs/{run}/scenario")).attr("data-leaves", "");
-        html.attr("download", &format!("{}.toml", name.fault)).attr("aria-label", "Scenario file").icon("file", false).close();
+        html.attr("download", &format!("{}.toml", name.fault))
+            .attr("aria-label", "Scenario file")
+            .icon("file", false)
+            .close();
     }
     html.close().close();
 }
@@ -137,11 +152,7 @@ fn tally(html: &mut Html, figures: &Figures, verdict: Option<&Verdict>) {
         ("overlaps", figures.overlaps.to_string(), figures.overlaps > 0),
         ("effects per slot", figures.effects_per_slot.to_string(), figures.effects_per_slot > 1),
         ("stale effects", figures.stale_effects.to_string(), figures.stale_effects > 0),
-        (
-            "foreign releases",
-            foreign.map_or_else(|| "–".to_owned(), |n| n.to_string()),
-            foreign.is_some_and(|n| n > 0),
-        ),
+        ("foreign releases", foreign.map_or_else(|| "–".to_owned(), |n| n.to_string()), foreign.is_some_and(|n| n > 0)),
         ("takeover", takeover, false),
         ("missed slots", figures.missed_slots.to_string(), figures.missed_slots > 0),
     ] {

@@ -79,7 +79,8 @@ fn tally(html: &mut Html, tally: Tally) {
 /// The page's one main action: reveal what is left, or cancel what goes on.
 fn progress(html: &mut Html, page: &MatrixPage) {
     let cells = || page.rows.iter().flat_map(|row| &row.cells).chain(page.race.lines.iter().map(|line| &line.cell));
-    let mut under_way: Vec<UnderWay> = page.rows.iter().flat_map(|row| &row.cells).filter_map(|cell| cell.under_way).collect();
+    let mut under_way: Vec<UnderWay> =
+        page.rows.iter().flat_map(|row| &row.cells).filter_map(|cell| cell.under_way).collect();
     if under_way.is_empty() {
         under_way = cells().filter_map(|cell| cell.under_way).collect();
     }

@@ -225,7 +225,10 @@ impl Pen<'_> {
             let harm = accepted && (effect.nth > 1 || stale);
             self.svg += "<g>";
             if accepted {
-                _ = write!(self.svg, r#"<path d="{diamond}" class="f-{hue}"/><path d="{diamond}" class="edge s-{hue}"/>"#);
+                _ = write!(
+                    self.svg,
+                    r#"<path d="{diamond}" class="f-{hue}"/><path d="{diamond}" class="edge s-{hue}"/>"#
+                );
             } else {
                 _ = write!(
                     self.svg,

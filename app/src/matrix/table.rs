@@ -10,7 +10,11 @@ use crate::html::Html;
 /// The table.
 pub(super) fn table(html: &mut Html, page: &MatrixPage, one: &str) {
     html.class("table", "matrix");
-    html.element("caption", "sr", &format!("Faults by strategies, guard {}", super::place::guard_name(page.place.guard)));
+    html.element(
+        "caption",
+        "sr",
+        &format!("Faults by strategies, guard {}", super::place::guard_name(page.place.guard)),
+    );
     head(html, page, one);
     html.open("tbody");
     let mut group = "";

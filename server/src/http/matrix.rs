@@ -207,11 +207,7 @@ async fn do_it(app: &App, learner: &Learner, guard: Option<Guard>, deed: Deed) -
     Ok(app.desk.start(learner, jobs)?)
 }
 
-async fn cells(
-    State(app): State<App>,
-    Query(asked): Query<Asked>,
-    learner: Learner,
-) -> Result<Json<Value>, ApiError> {
+async fn cells(State(app): State<App>, Query(asked): Query<Asked>, learner: Learner) -> Result<Json<Value>, ApiError> {
     Ok(Json(app.board.json(&learner.0, guard(asked.guard.as_deref())?).await?))
 }
 
@@ -269,11 +265,7 @@ async fn cancel(State(app): State<App>, learner: Learner) -> Json<Value> {
     Json(json!({ "cancelled": app.desk.cancel(&learner.0) }))
 }
 
-async fn export(
-    State(app): State<App>,
-    Query(asked): Query<Asked>,
-    learner: Learner,
-) -> Result<Response, ApiError> {
+async fn export(State(app): State<App>, Query(asked): Query<Asked>, learner: Learner) -> Result<Response, ApiError> {
     let matrix = app.board.export(&learner.0, guard(asked.guard.as_deref())?).await?;
     let (kind, name, text) = match asked.form.as_deref() {
         None | Some("markdown") => ("text/markdown; charset=utf-8", "matrix.md", matrix.markdown()),

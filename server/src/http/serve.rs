@@ -135,7 +135,10 @@ async fn serve_lab(
             tracing::warn!("requests were still open after {DRAIN:?}");
         }
     }
-    lab.ending(async { tokio::join!(sessions.close_all(), desk.close()); }).await;
+    lab.ending(async {
+        tokio::join!(sessions.close_all(), desk.close());
+    })
+    .await;
     Ok(())
 }
 

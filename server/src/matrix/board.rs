@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, VecDeque};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use app::matrix::place::guard_name;
-use app::matrix::{Cell, CellName, Line, Measured, MatrixPage, Opened, Place, Race, Row, Said, Tally, UnderWay};
+use app::matrix::{Cell, CellName, Line, MatrixPage, Measured, Opened, Place, Race, Row, Said, Tally, UnderWay};
 use app::stage::Stage;
 use app::stage::view::words;
 use locks::guard::Guard;
@@ -81,12 +81,8 @@ struct Known {
 impl Known {
     fn cell(&self, script: &str, strategy: &str, guard: Option<Guard>, applies: bool) -> Cell {
         let key = (script.to_owned(), strategy.to_owned(), guard_name(guard));
-        let job = Key {
-            learner: self.learner.clone(),
-            script: script.to_owned(),
-            strategy: strategy.to_owned(),
-            guard,
-        };
+        let job =
+            Key { learner: self.learner.clone(), script: script.to_owned(), strategy: strategy.to_owned(), guard };
         Cell {
             strategy: strategy.to_owned(),
             applies,
@@ -168,12 +164,7 @@ impl Board {
     }
 
     /// Jobs of a race: the lines that are still to be run, or all of them once none is.
-    pub async fn race_jobs(
-        &self,
-        learner: &str,
-        name: &str,
-        guard: Option<Guard>,
-    ) -> Result<Vec<Job>, BoardError> {
+    pub async fn race_jobs(&self, learner: &str, name: &str, guard: Option<Guard>) -> Result<Vec<Job>, BoardError> {
         let script = self.script(name).await?;
         let known = self.known(learner).await?;
         let all = self.lanes(&known, &script, guard);

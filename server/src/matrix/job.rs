@@ -61,9 +61,7 @@ impl Job {
     /// What is run; `None` if the fault cannot happen to the strategy.
     pub fn trial(&self) -> Result<Option<Trial>, CellError> {
         match &self.script {
-            Script::Fault(fault) => {
-                Cell { fault, strategy: self.strategy.clone(), guard: self.guard }.trial()
-            }
+            Script::Fault(fault) => Cell { fault, strategy: self.strategy.clone(), guard: self.guard }.trial(),
             Script::Run { id, scenario } => {
                 let tag = format!("race/{id}/{}", self.strategy);
                 let scenario = under(scenario, &self.strategy, self.guard);
@@ -140,7 +138,10 @@ mod tests {
         own.steps.push(step(Action::Set(change.clone())));
         own.steps.push(step(Action::Set(SetupChange { lease_ms: Some(900), ..change })));
         let raced = under(&own, &"pg-lease".into(), Some(Guard::MaxSeen));
-        assert_eq!((raced.setup.strategy.to_string().as_str(), &raced.setup.guard[..]), ("pg-lease", &[Guard::MaxSeen][..]));
+        assert_eq!(
+            (raced.setup.strategy.to_string().as_str(), &raced.setup.guard[..]),
+            ("pg-lease", &[Guard::MaxSeen][..])
+        );
         let kept: Vec<&Action> = raced.steps.iter().map(|step| &step.action).collect();
         let lease = SetupChange { lease_ms: Some(900), ..SetupChange::default() };
         assert_eq!(kept[1..], [&Action::Set(lease)], "a change of nothing else is left out");

@@ -12,7 +12,6 @@ use serde_json::{Value, json};
 use super::cell::Measured;
 use super::faults::{self, Fault};
 
-
 /// Everything that was measured, in the order of rows and columns.
 pub struct Matrix {
     /// Columns.
