@@ -7,6 +7,7 @@
 //! |---|---|
 //! | [`ids`] | names: slots, attempts, locks, tokens, endpoints |
 //! | [`setup`] | what a run is set up with, and what may be changed while it runs |
+//! | [`sorted`] | a map for few entries, small as code |
 //! | [`machine`] | the two state machines that every picture shows, as transition tables |
 //! | [`guard`] | what a sink checks before it accepts an effect |
 //! | [`strategy`] | how replicas coordinate; one strategy a file |
@@ -28,4 +29,5 @@ pub mod packed;
 mod pattern;
 pub mod scenario;
 pub mod setup;
+pub mod sorted;
 pub mod strategy;

@@ -12,13 +12,13 @@
 //! | [`reel`] | a log in memory, with checkpoints for scrubbing |
 
 use borsh::{BorshDeserialize, BorshSerialize};
-use std::collections::BTreeMap;
 
 use locks::action::Action;
 use locks::event::{EndReason, Event, Kind, Problem, ProcessName, ProcessState, Schedule, Source};
 use locks::ids::{AttemptId, LockName, Slot};
 use locks::judge::{Judge, Verdict};
 use locks::setup::Setup;
+use locks::sorted::Map;
 use locks::strategy::{self, Info};
 
 pub mod lock;
@@ -57,14 +57,11 @@ pub struct Stage {
     /// The catalog of schedules.
     pub catalog: Vec<Schedule>,
     /// Replicas, by name.
-    #[borsh(deserialize_with = "locks::packed::map::read")]
-    pub replicas: BTreeMap<String, Replica>,
+    pub replicas: Map<String, Replica>,
     /// Locks, as the store sees them.
-    #[borsh(deserialize_with = "locks::packed::map::read")]
-    pub locks: BTreeMap<LockName, Lock>,
+    pub locks: Map<LockName, Lock>,
     /// The latest slot of each schedule.
-    #[borsh(deserialize_with = "locks::packed::map::read")]
-    pub slots: BTreeMap<String, Slot>,
+    pub slots: Map<String, Slot>,
     /// What happened when.
     pub track: Track,
     /// Commands and effects.
@@ -146,7 +143,7 @@ impl Stage {
                 self.setup = Setup::clone(setup);
                 self.catalog.clone_from(catalog);
                 for name in &setup.replicas {
-                    self.replicas.entry(name.clone()).or_default();
+                    self.replicas.or_default(name.clone());
                 }
             }
             Kind::Set { change, setup } => {
@@ -186,7 +183,7 @@ impl Stage {
 
     fn process(&mut self, event: &Event, name: &str, pid: u32, incarnation: u32, state: ProcessState) {
         let at = event.at_us;
-        let replica = self.replicas.entry(name.to_owned()).or_default();
+        let replica = self.replicas.or_default(name.to_owned());
         match state {
             ProcessState::Started => {
                 *replica = Replica { pid, incarnation, since_us: at, ..Replica::default() };
@@ -239,7 +236,7 @@ impl Stage {
         self.wire.replica(event, name, incarnation);
         match &event.kind {
             Kind::Ready => {
-                let replica = self.replicas.entry(name.to_owned()).or_default();
+                let replica = self.replicas.or_default(name.to_owned());
                 replica.ready = true;
                 if replica.process == Process::Starting {
                     replica.become_(Process::Running, at);
@@ -247,7 +244,7 @@ impl Stage {
             }
             Kind::SlotDue { attempt, slot, lock, .. } => {
                 self.slot(event, slot);
-                let replica = self.replicas.entry(name.to_owned()).or_default();
+                let replica = self.replicas.or_default(name.to_owned());
                 // A slot that comes due while the one before still runs is skipped at once: what the replica
                 // is busy with stays in view.
                 let busy = replica
@@ -356,7 +353,7 @@ impl Stage {
                     ttl_ms: *ttl_ms,
                     at_us: event.at_us,
                 };
-                let is_news = self.locks.entry(lock.clone()).or_default().read(&reading);
+                let is_news = self.locks.or_default(lock.clone()).read(&reading);
                 // Whoever asks no store is not denied by one.
                 if is_news && self.asks_a_store() {
                     self.track.store_says(lock, &reading);

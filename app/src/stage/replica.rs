@@ -1,11 +1,11 @@
 //! What each replica is (its process) and what it believes (its attempts, one a schedule: the latest).
 
 use borsh::{BorshDeserialize, BorshSerialize};
-use std::collections::BTreeMap;
 
 use locks::event::{EffectAnswer, Param, Reply};
 use locks::ids::{AttemptId, Gate, LockName, Slot, Token};
 use locks::machine::{Outcome, TaskState};
+use locks::sorted::Map;
 
 /// What became of a replica's process.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, BorshSerialize, BorshDeserialize)]
@@ -37,8 +37,7 @@ pub struct Replica {
     /// It was asked to shut down for good.
     pub leaving: bool,
     /// The latest attempt of each schedule.
-    #[borsh(deserialize_with = "locks::packed::map::read")]
-    pub attempts: BTreeMap<String, Attempt>,
+    pub attempts: Map<String, Attempt>,
 }
 
 impl Replica {

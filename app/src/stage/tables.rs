@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 use locks::event::{Event, Kind};
 use locks::ids::{AttemptId, Endpoint, Slot};
 use locks::machine::Outcome;
+use locks::sorted::Map;
 use serde_json::Value;
 
 /// Most rows of a table that are kept.
@@ -55,11 +56,9 @@ pub struct Audit {
 #[derive(Clone, Debug, Default, PartialEq, BorshSerialize, BorshDeserialize)]
 pub struct Tables {
     /// Rows by table, in order of their last change.
-    #[borsh(deserialize_with = "locks::packed::map::read")]
-    pub rows: BTreeMap<String, Vec<Row>>,
+    pub rows: Map<String, Vec<Row>>,
     /// Keys by Redis node.
-    #[borsh(deserialize_with = "locks::packed::map::read_maps")]
-    pub keys: BTreeMap<Endpoint, BTreeMap<String, Key>>,
+    pub keys: Map<Endpoint, Map<String, Key>>,
     /// Audit rows, in order of their commit.
     pub audit: Vec<Audit>,
 }
@@ -68,7 +67,7 @@ impl Tables {
     pub(super) fn push(&mut self, event: &Event, endpoint: &Endpoint) {
         match &event.kind {
             Kind::Row { table, key, row } => {
-                let rows = self.rows.entry(table.clone()).or_default();
+                let rows = self.rows.or_default(table.clone());
                 rows.retain(|old| old.key != *key);
                 if let Some(cells) = row {
                     rows.push(Row { seq: event.seq, key: key.clone(), cells: cells.clone() });
@@ -78,7 +77,7 @@ impl Tables {
                 }
             }
             Kind::Key { key, value, pttl_ms } => {
-                let keys = self.keys.entry(*endpoint).or_default();
+                let keys = self.keys.or_default(*endpoint);
                 match value {
                     None => _ = keys.remove(key),
                     Some(value) => {

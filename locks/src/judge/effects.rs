@@ -1,14 +1,13 @@
 //! Accepted effects of each slot. A lock is not a dedupe: this is judged apart from overlaps.
 
-use std::collections::BTreeMap;
-
 use super::View;
 use crate::ids::Slot;
+use crate::sorted::Map;
 
-pub(super) fn count(view: &View) -> BTreeMap<Slot, u32> {
-    let mut effects = BTreeMap::new();
+pub(super) fn count(view: &View) -> Map<Slot, u32> {
+    let mut effects = Map::new();
     for accepted in view.facts.accepted.iter().filter(|accepted| view.counts(&accepted.attempt)) {
-        *effects.entry(accepted.slot.clone()).or_default() += 1;
+        *effects.or_default(accepted.slot.clone()) += 1;
     }
     effects
 }

@@ -3,7 +3,6 @@
 //! facts are kept by what they are about and never by what came before them.
 
 use borsh::{BorshDeserialize, BorshSerialize};
-use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
@@ -11,6 +10,7 @@ use crate::action::Direction;
 use crate::event::{EffectAnswer, Event, Fault, Kind, Param, ProcessName, ProcessState, Reply, Source};
 use crate::ids::{AttemptId, CommandId, Endpoint, LockName, SinkName, Slot};
 use crate::machine::Outcome;
+use crate::sorted::Map;
 
 /// An event's number and its time: a point, or the interval that is all its source knows. There are
 /// thousands in a checkpoint, which pages carry: it is written as three numbers.
@@ -111,8 +111,7 @@ pub(super) struct Attempt {
     pub finished: Option<(Outcome, Stamp)>,
     /// At so many gates it waits: a renewal may wait at one of its own.
     pub at_gates: u32,
-    #[borsh(deserialize_with = "crate::packed::map::read")]
-    pub commands: BTreeMap<CommandId, Command>,
+    pub commands: Map<CommandId, Command>,
 }
 
 impl Attempt {
@@ -164,16 +163,14 @@ pub(super) struct Facts {
     /// The latest time in the log.
     pub now_us: u64,
     pub ended: Option<Stamp>,
-    #[borsh(deserialize_with = "crate::packed::map::read")]
-    pub attempts: BTreeMap<AttemptId, Attempt>,
+    /// Replicas take turns, so most are not appended.
+    pub attempts: Map<AttemptId, Box<Attempt>>,
     /// By `A.1`: replica and incarnation.
-    #[borsh(deserialize_with = "crate::packed::map::read")]
-    processes: BTreeMap<String, Process>,
+    processes: Map<String, Process>,
     pub accepted: Vec<Accepted>,
     pub faults: Vec<Struck>,
     /// Slots that `fire` gave out, and when.
-    #[borsh(deserialize_with = "crate::packed::map::read")]
-    pub fired: BTreeMap<Slot, u64>,
+    pub fired: Map<Slot, u64>,
 }
 
 impl Facts {
@@ -289,9 +286,9 @@ impl Facts {
 
     fn attempt_mut(&mut self, id: &AttemptId, stamp: Stamp) -> &mut Attempt {
         if !self.attempts.contains_key(id) {
-            self.attempts.insert(id.clone(), Attempt { began_us: stamp.at_us, ..Attempt::default() });
+            self.attempts.insert(id.clone(), Box::new(Attempt { began_us: stamp.at_us, ..Attempt::default() }));
         }
-        let attempt = self.attempts.entry(id.clone()).or_default();
+        let attempt = self.attempts.or_default(id.clone());
         attempt.began_us = attempt.began_us.min(stamp.at_us);
         attempt
     }
@@ -308,7 +305,7 @@ impl Facts {
         if !["acquire", "renew", "release", "complete"].contains(&name) {
             return None;
         }
-        let command = self.attempt_mut(id, stamp).commands.entry(command).or_default();
+        let command = self.attempt_mut(id, stamp).commands.or_default(command);
         if command.name.is_empty() {
             name.clone_into(&mut command.name);
         }
@@ -316,7 +313,7 @@ impl Facts {
     }
 
     fn process_mut(&mut self, replica: &str, incarnation: u32) -> &mut Process {
-        self.processes.entry(process_key(replica, incarnation)).or_default()
+        self.processes.or_default(process_key(replica, incarnation))
     }
 }
 

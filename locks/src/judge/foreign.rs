@@ -4,6 +4,7 @@
 use super::facts::{Attempt, Command, Stamp};
 use super::{Finding, Granted, View, names};
 use crate::ids::AttemptId;
+use crate::sorted::by_numbers;
 
 pub(super) fn find(view: &View) -> Vec<Finding> {
     let mut found = Vec::new();
@@ -14,7 +15,7 @@ pub(super) fn find(view: &View) -> Vec<Finding> {
             found.extend(command.executed().and_then(|at| judge(by, lock, command, at, grants)));
         }
     }
-    found.sort_by_key(|finding| (finding.until_us, finding.events.last().copied()));
+    by_numbers(&mut found, |finding| (finding.until_us, finding.completed_by()));
     found
 }
 

@@ -28,13 +28,13 @@ mod takeover;
 mod tests;
 
 use borsh::{BorshDeserialize, BorshSerialize};
-use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
 use crate::event::Event;
 use crate::ids::{AttemptId, Slot};
 use crate::machine::Outcome;
+use crate::sorted::{Map, by_numbers};
 use facts::{Attempt, Facts, Grant};
 
 /// The fold. A clone of it is a checkpoint.
@@ -77,7 +77,7 @@ struct View<'a> {
     from_us: u64,
     /// All grants of each lock that a store answered, in order of time; also those of attempts that do not
     /// count.
-    grants: BTreeMap<&'a str, Vec<Granted<'a>>>,
+    grants: Map<&'a str, Vec<Granted<'a>>>,
 }
 
 /// A grant and whose it is.
@@ -91,17 +91,17 @@ struct Granted<'a> {
 
 impl<'a> View<'a> {
     fn new(facts: &'a Facts, from_us: u64) -> View<'a> {
-        let mut grants: BTreeMap<&str, Vec<Granted>> = BTreeMap::new();
+        let mut grants: Map<&str, Vec<Granted>> = Map::new();
         // Of several stores a quorum granted, whatever others left unanswered.
         let by_quorum = |attempt: &Attempt| attempt.granted.as_ref().is_some_and(|grant| !grant.nodes.is_empty());
         for (id, attempt) in facts.attempts.iter().filter(|(_, attempt)| !attempt.guessed || by_quorum(attempt)) {
             if let (Some(lock), Some(grant)) = (&attempt.lock, &attempt.granted) {
                 let granted = Granted { id, attempt, grant, highest_epoch: grant.epoch };
-                grants.entry(lock).or_default().push(granted);
+                grants.or_default(lock).push(granted);
             }
         }
         for of_lock in grants.values_mut() {
-            of_lock.sort_by_key(|granted| (granted.grant.stamp.at_us, granted.grant.stamp.seq));
+            by_numbers(of_lock, |granted| (granted.grant.stamp.at_us, granted.grant.stamp.seq));
             let mut highest = None;
             for granted in of_lock {
                 highest = highest.max(granted.grant.epoch);
@@ -114,7 +114,8 @@ impl<'a> View<'a> {
     /// The attempts that count.
     fn attempts(&self) -> impl Iterator<Item = (&'a AttemptId, &'a Attempt)> {
         let from_us = self.from_us;
-        self.facts.attempts.iter().filter(move |(_, attempt)| attempt.began_us >= from_us)
+        let all = self.facts.attempts.iter().map(|(id, attempt)| (id, &**attempt));
+        all.filter(move |(_, attempt)| attempt.began_us >= from_us)
     }
 
     fn counts(&self, id: &AttemptId) -> bool {
@@ -140,7 +141,7 @@ pub struct Verdict {
     /// Pairs of critical sections of the same lock, by different attempts, that intersect.
     pub overlaps: Vec<Finding>,
     /// Accepted effects of each slot that has any.
-    pub effects_per_slot: BTreeMap<Slot, u32>,
+    pub effects_per_slot: Map<Slot, u32>,
     /// Effects accepted although a newer grant had been answered.
     pub stale_effects: Vec<Finding>,
     /// Releases, renewals or expiries that took effect on another attempt's grant.
@@ -150,7 +151,7 @@ pub struct Verdict {
     /// Slots fired, without an accepted effect.
     pub missed_slots: Vec<Slot>,
     /// Per replica, its outcomes by slot.
-    pub outcomes: BTreeMap<String, Vec<Outcome>>,
+    pub outcomes: Map<String, Vec<Outcome>>,
 }
 
 impl Verdict {
@@ -173,4 +174,11 @@ pub struct Finding {
     pub until_us: u64,
     /// In words.
     pub text: String,
+}
+
+impl Finding {
+    /// The event that completes the proof.
+    fn completed_by(&self) -> u64 {
+        self.events.last().copied().unwrap_or_default()
+    }
 }

@@ -1,27 +1,23 @@
 //! How attempts ended, and slots of which nothing came.
 
-use std::collections::{BTreeMap, BTreeSet};
-
 use super::View;
 use crate::ids::{AttemptId, Slot};
 use crate::machine::Outcome;
+use crate::sorted::Map;
 
 /// While a run goes on, further replicas may come with a slot for so long.
 const STRAGGLERS_US: u64 = 500_000;
 
 /// Per replica, its outcomes by slot; of one slot in the order of its attempts.
-pub(super) fn list(view: &View) -> BTreeMap<String, Vec<Outcome>> {
-    let mut of_replica: BTreeMap<&str, Vec<(i64, &Slot, &AttemptId, Outcome)>> = BTreeMap::new();
+pub(super) fn list(view: &View) -> Map<String, Vec<Outcome>> {
+    let mut of_replica: Map<&str, Map<(i64, &Slot, &AttemptId), Outcome>> = Map::new();
     for (id, attempt) in view.attempts() {
         let Some(slot) = &attempt.slot else { continue };
         let outcome = attempt.finished.map_or(Outcome::Open, |(outcome, _)| outcome);
-        of_replica.entry(&id.replica).or_default().push((slot.fire_ms, slot, id, outcome));
+        of_replica.or_default(&id.replica).insert((slot.fire_ms, slot, id), outcome);
     }
-    let sorted = of_replica.into_iter().map(|(replica, mut attempts)| {
-        attempts.sort();
-        (replica.to_owned(), attempts.into_iter().map(|(_, _, _, outcome)| outcome).collect())
-    });
-    sorted.collect()
+    let listed = of_replica.into_iter().map(|(replica, of)| (replica.to_owned(), of.values().copied().collect()));
+    listed.collect()
 }
 
 /// What is known of a slot's attempts.
@@ -44,13 +40,13 @@ impl Tries {
 /// Slots fired without an accepted effect, once no attempt at them can bring one.
 pub(super) fn missed(view: &View) -> Vec<Slot> {
     let facts = view.facts;
-    let mut slots: BTreeMap<&Slot, Tries> = BTreeMap::new();
+    let mut slots: Map<&Slot, Tries> = Map::new();
     for (slot, at_us) in &facts.fired {
-        slots.entry(slot).or_default().began(*at_us);
+        slots.or_default(slot).began(*at_us);
     }
     for (id, attempt) in &facts.attempts {
         let Some(slot) = &attempt.slot else { continue };
-        let tries = slots.entry(slot).or_default();
+        let tries = slots.or_default(slot);
         tries.began(attempt.began_us);
         tries.known += 1;
         let gone = facts.process_of(id).and_then(|process| process.gone);
@@ -59,12 +55,14 @@ pub(super) fn missed(view: &View) -> Vec<Slot> {
             None => tries.open += 1,
         }
     }
-    let accepted: BTreeSet<&Slot> = facts.accepted.iter().map(|accepted| &accepted.slot).collect();
+    let accepted: Map<&Slot, ()> = facts.accepted.iter().map(|accepted| (&accepted.slot, ())).collect();
     let hopeless = |tries: &Tries| {
         tries.known > 0 && tries.open == 0 && tries.over_us.saturating_add(STRAGGLERS_US) <= facts.now_us
     };
     let missed = slots.into_iter().filter(|(slot, tries)| {
-        tries.began_us >= Some(view.from_us) && !accepted.contains(slot) && (facts.ended.is_some() || hopeless(tries))
+        tries.began_us >= Some(view.from_us)
+            && !accepted.contains_key(slot)
+            && (facts.ended.is_some() || hopeless(tries))
     });
     missed.map(|(slot, _)| slot.clone()).collect()
 }

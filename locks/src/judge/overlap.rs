@@ -1,11 +1,10 @@
 //! Overlaps: pairs of critical sections of the same lock, by different attempts, that intersect. A
 //! section is half-open; a paused replica is inside; death ends a section, else the run's end.
 
-use std::collections::BTreeMap;
-
 use super::facts::{Attempt, Stamp};
 use super::{Finding, View, names};
 use crate::ids::AttemptId;
+use crate::sorted::{Map, by_numbers};
 
 /// A critical section: certainly inside from `start.until_us` to `end.0`, perhaps up to `end.1`.
 struct Section<'a> {
@@ -15,16 +14,16 @@ struct Section<'a> {
 }
 
 pub(super) fn find(view: &View) -> Vec<Finding> {
-    let mut of_lock: BTreeMap<&str, Vec<Section>> = BTreeMap::new();
+    let mut of_lock: Map<&str, Vec<Section>> = Map::new();
     for (id, attempt) in view.attempts() {
         if let (Some(lock), Some(start)) = (&attempt.lock, attempt.entered) {
             let end = end(view, id, attempt, start);
-            of_lock.entry(lock).or_default().push(Section { id, start, end });
+            of_lock.or_default(lock).push(Section { id, start, end });
         }
     }
     let mut found = Vec::new();
     for (lock, mut sections) in of_lock {
-        sections.sort_by_key(|section| (section.start.at_us, section.start.seq));
+        by_numbers(&mut sections, |section| (section.start.at_us, section.start.seq));
         let mut inside: Vec<&Section> = Vec::new();
         for section in &sections {
             inside.retain(|other| other.end.1 > section.start.at_us);
@@ -32,7 +31,7 @@ pub(super) fn find(view: &View) -> Vec<Finding> {
             inside.push(section);
         }
     }
-    found.sort_by_key(|finding| (finding.from_us, finding.events.last().copied()));
+    by_numbers(&mut found, |finding| (finding.from_us, finding.completed_by()));
     found
 }
 

@@ -3,6 +3,7 @@
 
 use super::facts::Accepted;
 use super::{Finding, Granted, View, names};
+use crate::sorted::by_numbers;
 
 pub(super) fn find(view: &View) -> Vec<Finding> {
     let counted = view.facts.accepted.iter().filter(|accepted| view.counts(&accepted.attempt));
@@ -11,7 +12,7 @@ pub(super) fn find(view: &View) -> Vec<Finding> {
         .filter(|(accepted, newer)| newer.grant.stamp.may_be_before(&accepted.stamp))
         .map(|(accepted, newer)| finding(accepted, newer))
         .collect();
-    found.sort_by_key(|finding| (finding.until_us, finding.events.last().copied()));
+    by_numbers(&mut found, |finding| (finding.until_us, finding.completed_by()));
     found
 }
 

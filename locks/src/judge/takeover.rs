@@ -4,10 +4,11 @@
 use super::View;
 use super::facts::{Attempt, Struck};
 use crate::ids::AttemptId;
+use crate::sorted::by_numbers;
 
 pub(super) fn measure(view: &View) -> Vec<Option<u64>> {
     let mut faults: Vec<&Struck> = view.facts.faults.iter().filter(|fault| fault.stamp.at_us >= view.from_us).collect();
-    faults.sort_by_key(|fault| (fault.stamp.at_us, fault.stamp.seq));
+    by_numbers(&mut faults, |fault| (fault.stamp.at_us, fault.stamp.seq));
     let measured = faults.into_iter().filter_map(|fault| {
         let at_us = fault.stamp.at_us;
         let holding = view.facts.attempts.iter().filter(|(id, attempt)| holds(view, fault, id, attempt));

@@ -12,6 +12,7 @@ use crate::event::{EffectAnswer, Event, Kind};
 use crate::ids::{AttemptId, Slot};
 use crate::judge::{Finding, Verdict};
 use crate::machine::Outcome;
+use crate::sorted::Map;
 
 /// One expectation, looked at.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -122,12 +123,7 @@ fn check_takeovers(bound: Bound, takeovers: &[Option<u64>]) -> Checked {
     }
 }
 
-fn check_outcomes(
-    replica: &str,
-    expected: &[Outcome],
-    found: &BTreeMap<String, Vec<Outcome>>,
-    events: &[Event],
-) -> Checked {
+fn check_outcomes(replica: &str, expected: &[Outcome], found: &Map<String, Vec<Outcome>>, events: &[Event]) -> Checked {
     let observed = found.get(replica).map_or(&[][..], |outcomes| &outcomes[..]);
     let differs = (0..expected.len().max(observed.len())).find(|at| expected.get(*at) != observed.get(*at));
     let list = |outcomes: &[Outcome]| match outcomes {
@@ -289,7 +285,7 @@ mod tests {
     #[test]
     fn the_second_effect_of_a_slot_is_named_by_time() {
         let events = [settled(1, 50, 1), settled(2, 10, 2), settled(3, 20, 1)];
-        let verdict = Verdict { effects_per_slot: BTreeMap::from([(slot(1), 2), (slot(2), 1)]), ..Verdict::default() };
+        let verdict = Verdict { effects_per_slot: Map::from([(slot(1), 2), (slot(2), 1)]), ..Verdict::default() };
         let expect = Expect { effects_per_slot: Some(Bound::exactly(1)), ..Expect::default() };
         let checked = only(expect, &verdict, &events);
         assert_eq!((checked.holds, checked.first_event, &checked.observed[..]), (false, Some(1), "2"));
@@ -312,7 +308,7 @@ mod tests {
     fn outcomes_name_the_attempt_that_differs() {
         let events = [finished(1, 10, "A", 1, Outcome::Executed), finished(2, 20, "A", 2, Outcome::Lost)];
         let verdict = Verdict {
-            outcomes: BTreeMap::from([("A".to_owned(), vec![Outcome::Executed, Outcome::Lost])]),
+            outcomes: Map::from([("A".to_owned(), vec![Outcome::Executed, Outcome::Lost])]),
             ..Verdict::default()
         };
         let expect = |replica: &str, outcomes: &[Outcome]| Expect {

@@ -1,6 +1,7 @@
 //! Everything but overlaps.
 
 use super::*;
+use crate::sorted::Map;
 
 #[test]
 fn effects_are_counted_by_slot_as_accepted() {
@@ -8,7 +9,7 @@ fn effects_are_counted_by_slot_as_accepted() {
     log.accepted(10, "A.1.1", 1, None).accepted(11, "B.1.1", 1, None).accepted(12, "A.1.2", 2, None);
     log.settled(13, "B.1.2", 2, None, EffectAnswer::Rejected(crate::guard::Guard::UniqueSlot));
     let verdict = log.verdict();
-    assert_eq!(verdict.effects_per_slot, BTreeMap::from([(slot(1), 2), (slot(2), 1)]));
+    assert_eq!(verdict.effects_per_slot, Map::from([(slot(1), 2), (slot(2), 1)]));
     assert_eq!(verdict.most_effects(), 2);
 }
 
@@ -229,7 +230,7 @@ fn outcomes_stand_by_slot_and_what_is_not_final_is_open() {
     let mut log = Log::default();
     log.due(0, "A.1.2", 2).due(0, "A.1.1", 1).due(0, "B.1.1", 1).due(5, "A.2.1", 2);
     log.finished(1, "A.1.2", 2, Outcome::Lost).finished(2, "A.1.1", 1, Outcome::Executed);
-    let expected = BTreeMap::from([
+    let expected = Map::from([
         ("A".to_owned(), vec![Outcome::Executed, Outcome::Lost, Outcome::Open]),
         ("B".to_owned(), vec![Outcome::Open]),
     ]);
@@ -249,7 +250,7 @@ fn since_a_time_only_attempts_due_then_or_later_count() {
     assert_eq!(judge.verdict().overlaps.len(), 3);
     let since = judge.verdict_since(100_000);
     assert_eq!(since.overlaps, [], "A and B were due before");
-    assert_eq!(since.effects_per_slot, BTreeMap::from([(slot(2), 1)]));
+    assert_eq!(since.effects_per_slot, Map::from([(slot(2), 1)]));
     assert_eq!(since.outcomes.keys().collect::<Vec<_>>(), ["C"]);
     assert_eq!(judge.verdict_since(100_001), Verdict { provisional: true, ..Verdict::default() });
 }

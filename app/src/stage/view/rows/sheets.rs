@@ -69,11 +69,11 @@ pub fn sheets(stage: &Stage, schedule: Option<&str>) -> Vec<Sheet> {
         for row in rows {
             for (name, value) in &row.cells {
                 if !heads.iter().any(|(head, _)| head == name) {
-                    heads.push((name.clone(), value.is_number()));
+                    let at = if name == "name" { 0 } else { heads.len() };
+                    heads.insert(at, (name.clone(), value.is_number()));
                 }
             }
         }
-        heads.sort_by_key(|(head, _)| head != "name");
         let line = |row: &crate::stage::tables::Row| {
             let cells = heads.iter().map(|(head, right)| Cell {
                 text: row.cells.get(head).map(value_words).unwrap_or_default(),

@@ -34,22 +34,21 @@ pub fn clashes(stage: &Stage, look: &Look) -> Vec<Clash> {
                 (Some(a), Some(b)) => Some(a.min(b)),
                 (a, b) => a.or(b),
             };
-            let pair = [&early.attempt.replica, &late.attempt.replica];
+            let (a, b) = (&early.attempt.replica, &late.attempt.replica);
+            let pair = [a.min(b), a.max(b)];
             let touches =
                 |clash: &&mut Clash| clash.lock == late.lock && clash.until_us.is_none_or(|until| until >= from_us);
             match out.iter_mut().rev().find(touches) {
                 Some(clash) => {
                     clash.until_us = clash.until_us.zip(until_us).map(|(a, b)| a.max(b));
                     for name in pair {
-                        if !clash.replicas.contains(name) {
-                            clash.replicas.push(name.clone());
+                        if let Err(at) = clash.replicas.binary_search(name) {
+                            clash.replicas.insert(at, name.clone());
                         }
                     }
-                    clash.replicas.sort();
                 }
                 None => {
-                    let mut replicas = pair.map(Clone::clone).to_vec();
-                    replicas.sort();
+                    let replicas = pair.map(Clone::clone).to_vec();
                     out.push(Clash { seq: late.seq, lock: late.lock.clone(), replicas, from_us, until_us });
                 }
             }

@@ -2,9 +2,9 @@
 //! sink (what it took), one for the judge, and on top what was done to the run. Marks are placed on a
 //! scale that never moves what it has placed, so that live mode only slides the picture.
 
-use std::collections::BTreeMap;
-
 use crate::html::{Html, Size};
+use locks::sorted::Map;
+
 use crate::stage::Stage;
 use crate::stage::track::{Section, Span};
 
@@ -150,6 +150,6 @@ fn sections<'a>(stage: &'a Stage, look: &'a Look) -> impl Iterator<Item = &'a Se
 }
 
 /// Numbers of accepted effects by slot: which sink mark is the last of its slot.
-fn last_of_slot(stage: &Stage) -> BTreeMap<&locks::ids::Slot, u64> {
+fn last_of_slot(stage: &Stage) -> Map<&locks::ids::Slot, u64> {
     stage.track.effects.iter().map(|effect| (&effect.slot, effect.seq)).collect()
 }

@@ -1,7 +1,7 @@
 //! Time to place: linear, but for gaps in which nothing happens, which collapse. Places count from the
 //! first thing that is kept, so they stay where they are while the run goes on.
 
-use std::collections::BTreeMap;
+use locks::sorted::Map;
 
 /// Width of a collapsed gap.
 pub const GAP: f64 = 44.0;
@@ -40,11 +40,11 @@ impl Scale {
         let before = (BEFORE / per_us) as u64;
         let after = (AFTER / per_us) as u64;
         // Stretches with room around them, joined where they touch.
-        let mut starts: BTreeMap<u64, u64> = BTreeMap::new();
+        let mut starts: Map<u64, u64> = Map::new();
         for (from, to) in busy {
             let from = from.saturating_sub(before).max(origin_us);
             let to = to.saturating_add(after);
-            let end = starts.entry(from).or_insert(to);
+            let end = starts.or_default(from);
             *end = (*end).max(to);
         }
         let mut joined: Vec<(u64, u64)> = Vec::new();

@@ -1,6 +1,7 @@
 //! The timeline as a table: the same marks, in words.
 
 use locks::event::EffectAnswer;
+use locks::sorted::by_numbers;
 
 use super::{Look, clashes, marks, schedule_of, sections};
 use crate::html::{Html, Size};
@@ -93,7 +94,7 @@ pub fn table(stage: &Stage, look: &Look, now_us: u64, most: usize) -> Vec<TableR
         let what = if cause.schedule.is_some() { format!("slot {}", cause.text) } else { cause.text.clone() };
         add("you", None, (cause.at_us, Some(cause.at_us)), what, false);
     }
-    rows.sort_by_key(|(at_us, _)| std::cmp::Reverse(*at_us));
+    by_numbers(&mut rows, |(at_us, _)| (u64::MAX - at_us, 0));
     rows.into_iter().take(most).map(|(_, row)| row).collect()
 }
 
