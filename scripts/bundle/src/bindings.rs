@@ -24,12 +24,10 @@ const FEATURES: [&str; 6] = [
     "--enable-sign-ext",
 ];
 
-/// What is asked of it: the least code as it is sent, which is not the least code. A function that is called
-/// once stays a function, for large ones with many locals compress worse (a twelfth of the whole), and an
-/// expression is repeated rather than kept in a local, for the same reason. The first kilobyte of memory is
-/// the end of the stack, where nothing has an address that is known.
-const SHRINK: [&str; 5] =
-    ["-Oz", "--low-memory-unused", "--one-caller-inline-max-function-size", "0", "--skip-pass=local-cse"];
+/// What is asked of it. A function that is called once stays a function: put into its caller the module would be
+/// smaller, but not as it is sent, for large functions with many locals compress worse (a twelfth of the whole).
+/// The first kilobyte of memory is the end of the stack, where nothing has an address that is known.
+const SHRINK: [&str; 4] = ["-Oz", "--low-memory-unused", "--one-caller-inline-max-function-size", "0"];
 
 /// Writes `NAME.js` and `NAME.wasm`; answers with the path of the latter.
 pub fn write(wasm: &Path, name: &str, pkg: &Path) -> Result<PathBuf> {
