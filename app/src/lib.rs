@@ -23,6 +23,8 @@
 //! - Within a root, controls are Leptos components; whatever only shows something (tables, pictures, cards'
 //!   lines) is a function to a string by [`html::Html`], put in place by `inner_html`. A view of Leptos costs
 //!   three to ten times its text in code, a string costs its text.
+//! - Generic code is compiled for each type that it meets. What is folded here stands in `locks::sorted::Map`, and
+//!   what is sorted by numbers is sorted by `locks::sorted::by_numbers`: maps and sorts of `std` cost kilobytes each.
 //! - What the server tells the browser comes packed (`locks::packed`), so that no JSON deserialiser of
 //!   every type has to be loaded.
 

@@ -167,17 +167,6 @@ pub mod map {
         }
         Ok(map)
     }
-
-    /// Read one of maps.
-    pub fn read_maps<R: Read, A: BorshDeserialize + Ord, K: BorshDeserialize + Ord, V: BorshDeserialize>(
-        from: &mut R,
-    ) -> Result<BTreeMap<A, BTreeMap<K, V>>> {
-        let mut maps = BTreeMap::new();
-        for _ in 0..u32::deserialize_reader(from)? {
-            maps.insert(A::deserialize_reader(from)?, read(from)?);
-        }
-        Ok(maps)
-    }
 }
 
 #[cfg(test)]
