@@ -1,10 +1,11 @@
-//! Replica cards: header, task machine, three witnesses with the joints between them.
+//! Replica cards: header, task machine, three witnesses with the joints between them; under them, the map.
 
 use leptos::prelude::*;
 
 use super::icons::Icon;
-use super::menu::Menu;
+use super::map::{self, Map};
 use super::play::play;
+use crate::stage::menu::Target;
 use crate::stage::replica::Process;
 use crate::stage::view::machine::TASK_BOX;
 use crate::stage::view::{card, hue};
@@ -15,8 +16,13 @@ pub(crate) fn Cards() -> impl IntoView {
     let play = play();
     let names = Memo::new(move |_| play.with(|stage| stage.replicas.keys().cloned().collect::<Vec<_>>()));
     view! {
-        <section class="panel topo" aria-label="Replicas">
-            <h2 class="sr">"Replicas"</h2>
+        <section
+            class="panel topo"
+            aria-label="Replicas, links and stores"
+            on:click=move |event| map::on_click(play, &event)
+            on:keydown=move |event| map::on_key(play, &event)
+        >
+            <h2 class="sr">"Replicas, links and stores"</h2>
             <div class=move || {
                 match names.read().len() {
                     0..4 => "cards",
@@ -29,6 +35,7 @@ pub(crate) fn Cards() -> impl IntoView {
             <Show when=move || names.read().is_empty()>
                 <p class="empty">"No replica runs. Add one with + in the bar above."</p>
             </Show>
+            <Map />
         </section>
     }
     .into_any()
@@ -55,12 +62,10 @@ fn CardView(name: String) -> impl IntoView {
     };
     let truth = Memo::new(move |_| card.read().truth());
     let name = of.get_value();
-    let is_open = move || of.with_value(|name| play.menu.read().as_ref() == Some(name));
-    let toggle = move |_| {
-        let name = of.get_value();
-        play.selected.set(Some(name.clone()));
-        play.menu.set(if is_open() { None } else { Some(name) });
-    };
+    let to = Target::Replica(name.clone());
+    let opens = to.to_string();
+    let is_open = move || play.menu.read().as_ref().is_some_and(|opened| opened.target == to);
+    let expanded = Memo::new(move |_| if is_open() { "true" } else { "false" });
     view! {
         <article class=class aria-label=format!("Replica {name}")>
             <div class="card-top">
@@ -76,9 +81,9 @@ fn CardView(name: String) -> impl IntoView {
                             class="btn btn-quiet btn-s btn-ic"
                             id=move || of.with_value(|name| format!("menu-{name}"))
                             aria-haspopup="menu"
-                            aria-expanded=move || if is_open() { "true" } else { "false" }
+                            data-to=opens.clone()
+                            aria-expanded=expanded
                             aria-label=move || of.with_value(|name| format!("What to do to replica {name}"))
-                            on:click=toggle
                         >
                             <Icon name="dots" />
                         </button>
@@ -95,9 +100,6 @@ fn CardView(name: String) -> impl IntoView {
                 <p class="state-w">{move || card.read().state}</p>
             </div>
             <div class="truth" inner_html=move || truth.get()></div>
-            <Show when=is_open>
-                <Menu name=of.get_value() />
-            </Show>
         </article>
     }
     .into_any()

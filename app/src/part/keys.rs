@@ -5,8 +5,9 @@ use leptos::prelude::*;
 use serde_json::json;
 use wasm_bindgen::JsCast;
 
-use super::menu::{deeds, perform, process_of};
+use super::menu::offered;
 use super::play::Play;
+use crate::stage::menu::{Deed, Target};
 
 /// Is a key meant for the page? Not while somebody types, and not with a modifier.
 pub(crate) fn is_for_page(event: &KeyboardEvent) -> bool {
@@ -54,9 +55,11 @@ fn press(play: Play, event: &KeyboardEvent) -> bool {
         }
         key => {
             let Some(name) = play.selected.get_untracked() else { return false };
-            let deeds = deeds(untrack(|| process_of(play, &name)));
-            let Some(deed) = deeds.iter().find(|deed| deed.key == key) else { return false };
-            perform(play, *deed, &name);
+            let entries = offered(play, &Target::Replica(name));
+            match entries.into_iter().find(|entry| entry.key == key).map(|entry| entry.deed) {
+                Some(Deed::Act(action)) => play.act(action),
+                _ => return false,
+            }
         }
     }
     true

@@ -8,6 +8,7 @@ pub(crate) mod icons;
 pub(crate) mod inspector;
 pub(crate) mod keys;
 pub(crate) mod lock;
+mod map;
 pub(crate) mod menu;
 pub(crate) mod notice;
 pub(crate) mod play;

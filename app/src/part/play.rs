@@ -5,6 +5,7 @@ use leptos::prelude::*;
 use locks::event::Event;
 use serde_json::Value;
 
+use super::menu::Opened;
 use crate::client;
 use crate::data::RunPage;
 use crate::stage::Stage;
@@ -80,8 +81,8 @@ pub(crate) struct Play {
     pub pan: RwSignal<f64>,
     /// The replica that keys act on.
     pub selected: RwSignal<Option<String>>,
-    /// The replica whose menu is open.
-    pub menu: RwSignal<Option<String>>,
+    /// The menu that is open.
+    pub menu: RwSignal<Option<Opened>>,
     /// What was refused last.
     pub notice: RwSignal<Option<Notice>>,
     /// Counts refusals, so that controls go back to what is.

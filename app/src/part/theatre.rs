@@ -8,6 +8,7 @@ use super::card::Cards;
 use super::inspector::Inspector;
 use super::keys;
 use super::lock::LockPanel;
+use super::menu::Menu;
 use super::notice::Notices;
 use super::play::Play;
 use super::run_bar::RunBar;
@@ -66,6 +67,7 @@ fn theatre(page: RunPage) -> impl IntoView {
             <TimelinePanel />
             <Inspector />
         </main>
+        <Menu />
         <Announce />
     }
 }

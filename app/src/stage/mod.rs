@@ -8,7 +8,9 @@
 //! | [`lock`] | what the store says of each lock |
 //! | [`track`] | what happened when: the marks of the timeline |
 //! | [`wire`] | commands and effects, verbatim |
+//! | [`topology`] | links, stores, and the messages under way between them |
 //! | [`tables`] | rows and keys as the stores report them |
+//! | [`menu`] | what can be done to a replica, a link or a store as it is |
 //! | [`reel`] | a log in memory, with checkpoints for scrubbing |
 
 use borsh::{BorshDeserialize, BorshSerialize};
@@ -22,9 +24,11 @@ use locks::sorted::Map;
 use locks::strategy::{self, Info};
 
 pub mod lock;
+pub mod menu;
 pub mod reel;
 pub mod replica;
 pub mod tables;
+pub mod topology;
 pub mod track;
 pub mod view;
 pub mod wire;
@@ -32,6 +36,7 @@ pub mod wire;
 use lock::Lock;
 use replica::{Attempt, Process, Replica};
 use tables::Tables;
+use topology::Topology;
 use track::{Cause, CauseKind, Track};
 use wire::Wire;
 
@@ -68,6 +73,8 @@ pub struct Stage {
     pub wire: Wire,
     /// Rows and keys.
     pub tables: Tables,
+    /// Links, stores and messages under way.
+    pub topology: Topology,
     /// The judge, with what it was told so far.
     judge: Judge,
     /// What the judge found since the strategy and guard are what they are, as last asked: see [`Stage::judge`].
@@ -111,7 +118,10 @@ impl Stage {
             Source::Replica { name, incarnation } => self.replica(event, name, *incarnation),
             Source::Store(_) => self.store(event),
             Source::Sink(_) => self.sink(event),
-            Source::Link { .. } => self.wire.link(event),
+            Source::Link { replica, endpoint } => {
+                self.wire.link(event);
+                self.topology.passed(event, replica, *endpoint);
+            }
         }
     }
 
@@ -133,6 +143,7 @@ impl Stage {
 
     fn runner(&mut self, event: &Event) {
         let at = event.at_us;
+        self.topology.runner(event);
         match &event.kind {
             Kind::Began { run, title, wall_ms, setup, catalog, .. } => {
                 self.run.clone_from(run);
@@ -234,6 +245,7 @@ impl Stage {
     fn replica(&mut self, event: &Event, name: &str, incarnation: u32) {
         let at = event.at_us;
         self.wire.replica(event, name, incarnation);
+        self.topology.replica(event, name, incarnation);
         match &event.kind {
             Kind::Ready => {
                 let replica = self.replicas.or_default(name.to_owned());

@@ -2,7 +2,7 @@
 //! chunks, so that a stage stays small enough to embed in a page and to keep as a checkpoint.
 
 use borsh::{BorshDeserialize, BorshSerialize};
-use locks::action::Action;
+use locks::action::{Action, NodeAction, PostgresAction};
 use locks::event::EffectAnswer;
 use locks::ids::{AttemptId, LockName, Slot};
 use locks::machine::LockState;
@@ -177,9 +177,33 @@ impl Cause {
             Action::Clock { replica, shift_ms } => {
                 (CauseKind::Other, format!("clock of {} {shift_ms:+} ms", replica.join(", ")))
             }
+            Action::Node(what) => of_node(what),
+            Action::Postgres(what) => {
+                let (kind, what) = match what {
+                    PostgresAction::Restart => (CauseKind::Kill, "restart"),
+                    PostgresAction::Kill => (CauseKind::Kill, "kill"),
+                    PostgresAction::Start => (CauseKind::Go, "start"),
+                    PostgresAction::Pause => (CauseKind::Pause, "pause"),
+                    PostgresAction::Resume => (CauseKind::Go, "continue"),
+                };
+                (kind, format!("{what} postgres"))
+            }
+            Action::TerminateBackend(names) => (CauseKind::Kill, format!("backends of {}", names.join(", "))),
+            Action::Failover(node) => (CauseKind::Go, format!("fail over {node}")),
             _ => return None,
         };
         Some(Cause { seq, at_us, schedule: None, kind, text })
+    }
+}
+
+fn of_node(what: &NodeAction) -> (CauseKind, String) {
+    match what {
+        NodeAction::Kill(node) => (CauseKind::Kill, format!("kill {node}")),
+        NodeAction::Start(node) => (CauseKind::Go, format!("start {node}")),
+        NodeAction::Pause(node) => (CauseKind::Pause, format!("pause {node}")),
+        NodeAction::Resume(node) => (CauseKind::Go, format!("continue {node}")),
+        NodeAction::ScriptFlush(node) => (CauseKind::Other, format!("{node} forgets scripts")),
+        NodeAction::ClockShift { clock_shift, ms } => (CauseKind::Other, format!("clock of {clock_shift} {ms:+} ms")),
     }
 }
 

@@ -33,6 +33,21 @@ const WORDS: &str = "
       .flatMap(sheet => [...sheet.querySelectorAll('tbody tr')])
       .filter(row => /executed/i.test(row.textContent))
       .map(row => row.textContent.match(/\\d\\d:\\d\\d:\\d\\d/)?.[0]);
+    const target = to => document.querySelector(`.map [data-to='${to}']`) ?? document.querySelector(`[data-to='${to}']`);
+    const named = to => target(to)?.getAttribute('aria-label') ?? '';
+    const caused = text => [...document.querySelectorAll('.tl text, .tl title')].some(t => t.textContent.includes(text));
+    const text = item => item.querySelector('span')?.textContent;
+    const point = to => {
+      const element = target(to), path = element?.querySelector('path');
+      const area = element.getBoundingClientRect();
+      const of = part => {
+        if (!path) return [area.left + area.width * part, area.top + area.height / 2];
+        const at = path.getPointAtLength(path.getTotalLength() * part), box = path.ownerSVGElement.getBoundingClientRect();
+        return [box.left + at.x, box.top + at.y];
+      };
+      const is_free = ([x, y]) => element.contains(document.elementFromPoint(x, y));
+      return [.5, .4, .6, .3, .7, .2, .8, .1, .9].map(of).map(p => p.map(Math.round)).find(is_free) ?? null;
+    };
     const hydrated = () => document.querySelector('[id^=menu-]') !== null;
 ";
 

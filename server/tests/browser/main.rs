@@ -5,6 +5,7 @@
 mod common;
 
 mod chrome;
+mod faults;
 mod page;
 
 use std::collections::BTreeMap;

@@ -9,6 +9,7 @@
 //! | [`machine`] | the pictures of the two state machines |
 //! | [`ring`] | the picture of a time to live |
 //! | [`timeline`] | lanes and marks, as a picture and as a table |
+//! | [`topology`] | the map: links, stores, messages |
 //! | [`rows`] | what the inspector lists |
 //! | [`sql`] | commands with their words marked |
 //! | [`words`] | times, names and changes as people say them |
@@ -22,6 +23,7 @@ pub mod ring;
 pub mod rows;
 pub mod sql;
 pub mod timeline;
+pub mod topology;
 pub mod words;
 
 /// The letter that stands for a replica's colour and hatch in class names and pattern names.

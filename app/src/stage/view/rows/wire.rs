@@ -111,7 +111,8 @@ fn param_words(param: &Param) -> String {
     }
 }
 
-pub(super) fn result(what: &Result_) -> String {
+/// What came back, in words.
+pub fn result(what: &Result_) -> String {
     match what {
         Result_::Sink(answer) => answer_words(answer),
         Result_::Store(Reply::Rows { affected: 1, row }) if row.is_empty() => "1 row".to_owned(),
