@@ -34,10 +34,22 @@ const CASES: [Case; 16] = [
     case("replica C", By::Keys, &["Start"], "return !card('C').classList.contains('dead')", ""),
     case("link A postgres", By::Mouse, &["Cut"], "return named('link A postgres').includes('cut')", "cut"),
     case("link A postgres", By::Keys, &["Heal with a reset"], "return !named('link A postgres').includes('cut')", ""),
-    case("link B bank", By::Keys, &["Delay", "300 ms"], "return named('link B bank').includes('delayed 300 ms')", "delay"),
+    case(
+        "link B bank",
+        By::Keys,
+        &["Delay", "300 ms"],
+        "return named('link B bank').includes('delayed 300 ms')",
+        "delay",
+    ),
     case("link B bank", By::Mouse, &["Hold requests"], "return named('link B bank').includes('requests held')", "hold"),
     case("link B bank", By::Keys, &["Let requests go"], "return !named('link B bank').includes('held')", ""),
-    case("store redis-1", By::Keys, &["Let its clock jump", "+ 1,000 ms"], "return caused('clock of redis-1')", "node_clock"),
+    case(
+        "store redis-1",
+        By::Keys,
+        &["Let its clock jump", "+ 1,000 ms"],
+        "return caused('clock of redis-1')",
+        "node_clock",
+    ),
     case("store redis-2", By::Mouse, &["Kill"], "return named('store redis-2').includes('dead')", "kill"),
     case("store redis-2", By::Mouse, &["Start"], "return named('store redis-2').includes('restarted')", ""),
     case("store postgres", By::Keys, &["Restart"], "return named('store postgres').includes('restarted')", "restart"),
@@ -89,7 +101,9 @@ async fn every_fault_is_set_by_mouse_or_keys_and_seen() {
     chrome.client.find(Locator::Css("[aria-label^='One event back']")).await.unwrap().click().await.unwrap();
     chrome.until("the log is here", "return document.querySelector('.headt').textContent.startsWith('#')").await;
     chrome.open_menu("store bank").await;
-    chrome.until("it says so", "return document.querySelector('.pop').textContent.includes('acts on the live run, +')").await;
+    chrome
+        .until("it says so", "return document.querySelector('.pop').textContent.includes('acts on the live run, +')")
+        .await;
     chrome.client.active_element().await.unwrap().send_keys(ESCAPE).await.unwrap();
     chrome.close().await;
 }
@@ -127,7 +141,9 @@ impl Chrome {
         self.script(&format!("target('{to}').focus()")).await;
         self.client.active_element().await.unwrap().send_keys(ENTER).await.unwrap();
         for name in path {
-            let there = format!("return [...document.querySelectorAll('.pop [role=menuitem]')].some(i => text(i) === '{name}')");
+            let there = format!(
+                "return [...document.querySelectorAll('.pop [role=menuitem]')].some(i => text(i) === '{name}')"
+            );
             self.until(&format!("the menu offers {name}"), &there).await;
             for _ in 0..20 {
                 if self.script("return text(document.activeElement)").await == *name {

@@ -5,6 +5,7 @@
 
 use locks::action::Direction;
 use locks::event::EffectAnswer;
+use locks::sorted::by_numbers;
 
 use super::pills::{Pill, Plates};
 use super::{Look, links};
@@ -100,7 +101,7 @@ pub fn svg(look: &Look<'_>) -> String {
     let mut under_way: Vec<(&Packet, Place)> =
         look.stage.topology.packets.iter().filter_map(|packet| Some((packet, placed(look, packet)?))).collect();
     // Who waits has the first choice, then the newest.
-    under_way.sort_by_key(|(packet, place)| (place.waits_us.is_none(), u64::MAX - packet.sent_us));
+    by_numbers(&mut under_way, |(packet, place)| (place.waits_us.is_none().into(), u64::MAX - packet.sent_us));
     for (packet, place) in under_way {
         draw(look, packet, place, &mut plates, &mut out);
     }
