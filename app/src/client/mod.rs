@@ -29,6 +29,12 @@ pub(crate) fn less_motion() -> bool {
     query.ok().flatten().is_some_and(|query| query.matches())
 }
 
+/// The event that the page's address names: `?at=88`.
+pub(crate) fn asked_event() -> Option<u64> {
+    let search = window().location().search().ok()?;
+    web_sys::UrlSearchParams::new_with_str(&search).ok()?.get("at")?.parse().ok()
+}
+
 /// What the clicked element, or one around it, says under this attribute.
 pub(crate) fn clicked(event: &web_sys::MouseEvent, attribute: &str) -> Option<String> {
     let target = event.target()?.dyn_into::<web_sys::Element>().ok()?;

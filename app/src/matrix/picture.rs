@@ -7,8 +7,9 @@ use crate::html::escaped;
 use crate::stage::Stage;
 use crate::stage::view::timeline::{self, Lanes, Look, Scale};
 
-/// Room before the first mark and after the last, as a part of all.
-const MARGIN: u64 = 24;
+/// Room before the first mark, and after the last for what is said of it, as parts of all.
+const BEFORE: u64 = 24;
+const AFTER: u64 = 6;
 
 /// What a run that is over is looked at by: its one schedule, or all that had a slot.
 pub fn look(stage: &Stage) -> Look {
@@ -22,6 +23,14 @@ pub fn span(stage: &Stage, look: &Look) -> (u64, u64) {
     let from = busy.iter().map(|(from, _)| *from).min().unwrap_or(stage.origin_us);
     let to = busy.iter().map(|(_, to)| *to).max().unwrap_or(stage.at_us);
     (from, to.max(from + 1))
+}
+
+/// A run that is over, as it is looked at here: that its processes were ended when everything was over is no part
+/// of what happened.
+pub fn settled(mut stage: Stage) -> Stage {
+    let (_, end) = span(&stage, &look(&stage));
+    stage.track.stops.retain(|stop| stop.span.0 < end);
+    stage
 }
 
 /// Round steps of a scale, at least `least` of them apart.
@@ -44,16 +53,15 @@ pub(super) fn tick_words(at_us: u64, tick_us: u64) -> String {
 pub fn picture(stage: &Stage, width: f64, says: &str) -> (String, String) {
     let look = look(stage);
     let (from, to) = span(stage, &look);
-    let margin = (to - from) / MARGIN;
-    let begin = from.saturating_sub(margin);
-    let scale = Scale::linear(begin, to + margin, width);
+    let (begin, end) = (from.saturating_sub((to - from) / BEFORE), to + (to - from) / AFTER);
+    let scale = Scale::linear(begin, end, width);
     let lanes = Lanes::new(stage, &look);
     let height = lanes.height;
     let mut svg = format!(
         r#"<svg width="{width}" height="{height}" viewBox="0 0 {width} {height}" role="img" aria-label="{}">"#,
         escaped(says)
     );
-    let tick = tick_us(width / (to + margin - begin) as f64, 60.0);
+    let tick = tick_us(width / (end - begin) as f64, 60.0);
     let mut at = 0;
     while scale.x(from + at) < width - 12.0 {
         let x = scale.x(from + at);

@@ -79,7 +79,11 @@ fn run(html: &mut Html, race: &Race) {
 }
 
 fn line(html: &mut Html, line: &Line, wide: Shared, small: Shared) {
-    html.class("li", "race-r").class("div", "race-l").element("code", "", &line.strategy);
+    html.class("li", if line.cell.applies { "race-r" } else { "race-r race-na" }).class("div", "race-l").element(
+        "code",
+        "",
+        &line.strategy,
+    );
     let takeover = match line.cell.state() {
         State::Shown(measured) => measured.figures.as_ref().and_then(|figures| figures.takeover_ms),
         _ => None,

@@ -208,8 +208,11 @@ impl Pen<'_> {
 
     fn effects(&mut self, labels: bool) {
         let stage = self.stage;
+        let mut free = f64::NEG_INFINITY;
         for effect in stage.track.effects.iter().filter(|effect| self.look.row(&effect.slot.schedule).is_some()) {
-            let x = self.scale.x(effect.at_us);
+            // Side by side where they would hide one another; the exact moment is in the run.
+            let x = self.scale.x(effect.at_us).max(free);
+            free = x + 13.0;
             let hue = hue(&effect.attempt.replica);
             let diamond = format!("M{x:.1} {:.1}l5.5 5.5-5.5 5.5-5.5-5.5z", SINK - 5.5);
             let accepted = effect.answer == EffectAnswer::Accepted;

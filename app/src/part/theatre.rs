@@ -47,9 +47,10 @@ fn theatre(page: RunPage) -> impl IntoView {
     Effect::new(move |_| {
         client::drive(play);
         keys::listen(play);
-        // A stored run is watched from its beginning; how it ended is seen at its end.
+        // A stored run is watched from its beginning, or from the event that the address names; how it ended is
+        // seen at its end.
         if !is_live {
-            play.seek(1);
+            play.seek(client::asked_event().unwrap_or(1));
         }
     });
     view! {

@@ -111,7 +111,7 @@ async fn serve_lab(
     let sessions = Arc::new(Sessions::new(lab.clone(), shelf.clone(), Limits::default()));
     sessions.recover().await;
     let desk = Arc::new(Desk::new(lab.clone(), shelf.clone()));
-    let board = Arc::new(Board::new(lab.clone(), shelf.clone(), desk.clone()));
+    let board = Arc::new(Board::new(lab.clone(), shelf.clone(), sessions.clone(), desk.clone()));
     let app = App {
         names: Arc::new(names),
         sessions: sessions.clone(),

@@ -4,6 +4,7 @@
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::{Arc, Mutex, PoisonError};
 
+use app::matrix::picture::settled;
 use app::matrix::place::guard_name;
 use app::matrix::{Cell, CellName, Line, MatrixPage, Measured, Opened, Place, Race, Row, Said, Tally, UnderWay};
 use app::stage::Stage;
@@ -22,6 +23,7 @@ use super::job::{Job, Script, refusal};
 use super::report::Matrix;
 use crate::control::matrix::{MeasuredRow, Prediction};
 use crate::lab::{Lab, LabError};
+use crate::run::live::Sessions;
 use crate::run::script;
 use crate::run::shelf::{Shelf, ShelfError};
 
@@ -66,6 +68,7 @@ fn fault_names() -> String {
 pub struct Board {
     lab: Arc<Lab>,
     shelf: Shelf,
+    sessions: Arc<Sessions>,
     desk: Arc<Desk>,
     folded: Mutex<VecDeque<(String, Arc<Stage>)>>,
 }
@@ -117,8 +120,8 @@ impl Known {
 
 impl Board {
     /// Of that lab, with what its desk does.
-    pub fn new(lab: Arc<Lab>, shelf: Shelf, desk: Arc<Desk>) -> Board {
-        Board { lab, shelf, desk, folded: Mutex::default() }
+    pub fn new(lab: Arc<Lab>, shelf: Shelf, sessions: Arc<Sessions>, desk: Arc<Desk>) -> Board {
+        Board { lab, shelf, sessions, desk, folded: Mutex::default() }
     }
 
     /// The fault of that name.
@@ -165,7 +168,7 @@ impl Board {
 
     /// Jobs of a race: the lines that are still to be run, or all of them once none is.
     pub async fn race_jobs(&self, learner: &str, name: &str, guard: Option<Guard>) -> Result<Vec<Job>, BoardError> {
-        let script = self.script(name).await?;
+        let script = self.script(learner, name).await?;
         let known = self.known(learner).await?;
         let all = self.lanes(&known, &script, guard);
         let mut jobs: Vec<&Cell> = all.iter().filter(|cell| cell.is_left()).collect();
@@ -177,14 +180,18 @@ impl Board {
     }
 
     /// What a race's address names.
-    async fn script(&self, name: &str) -> Result<Script, BoardError> {
+    async fn script(&self, learner: &str, name: &str) -> Result<Script, BoardError> {
         if let Some(fault) = faults::find(name) {
             return Ok(Script::Fault(fault));
         }
         if name.len() != 32 {
             return Err(BoardError::NoFault { name: name.to_owned() });
         }
-        let scenario = script::of_log(&self.shelf.log(name).await?.after(0));
+        let scenario = match self.sessions.get(name) {
+            Some(live) if live.owner() == learner => live.scenario(),
+            Some(_) => return Err(ShelfError::NotFound.into()),
+            None => script::of_log(&self.shelf.log(name).await?.after(0)),
+        };
         match refusal(&scenario) {
             Some(why) => Err(BoardError::NoRace(why)),
             None => Ok(Script::Run { id: name.to_owned(), scenario: Arc::new(scenario) }),
@@ -248,7 +255,7 @@ impl Board {
 
     async fn race(&self, known: &Known, place: &Place) -> Result<Race, BoardError> {
         let name = place.race.as_deref().unwrap_or(USUAL_RACE);
-        let script = self.script(name).await?;
+        let script = self.script(&known.learner, name).await?;
         let mut lines = Vec::new();
         for cell in self.lanes(known, &script, place.guard) {
             let stage = self.stage(cell.measured.as_ref()).await;
@@ -280,7 +287,7 @@ impl Board {
         }
         match self.shelf.log(run).await {
             Ok(log) => {
-                let stage = Arc::new(Stage::of(log.after(0).iter().map(Arc::as_ref)));
+                let stage = Arc::new(settled(Stage::of(log.after(0).iter().map(Arc::as_ref))));
                 let mut folded = self.folded();
                 if folded.len() >= FOLDED {
                     folded.pop_front();

@@ -6,5 +6,6 @@ mod common;
 
 mod end;
 mod live;
+mod matrix;
 mod origin;
 mod pages;

@@ -24,6 +24,11 @@ pub(super) fn Scenario() -> impl IntoView {
         });
     });
     let export = format!("/api/runs/{}/export", play.id.get_value());
+    let race = move || {
+        steps.track();
+        let guard = play.with_live(|stage| stage.setup.guard.first().map(ToString::to_string));
+        format!("/matrix?guard={}&race={}#race", guard.as_deref().unwrap_or("none"), play.id.get_value())
+    };
     view! {
         <div class="tab-bar">
             <button
@@ -42,6 +47,9 @@ pub(super) fn Scenario() -> impl IntoView {
             </a>
             <a class="btn btn-s" href=export rel="external" download="run.json">
                 "Export the run"
+            </a>
+            <a class="btn btn-s" href=race rel="external">
+                "Run under every strategy"
             </a>
             <span class="muted hide-s">
                 "Run it again with "
