@@ -5,33 +5,31 @@ let stream = null, latest = 0, again = null;
 
 function say(text) { const status = document.getElementById("mx-said"); if (status) status.textContent = text; }
 
-// Puts the page of an answer in place, keeping focus and what is scrolled or unfolded where it was.
+// Makes the page that stands here the one that came, touching only what differs: a press that has begun, what is
+// scrolled and what is unfolded stay.
+function patch(old, fresh) {
+  if (old.isEqualNode(fresh)) return;
+  const alike = old.nodeType === 1 && fresh.nodeType === 1 && old.localName === fresh.localName
+    && old.localName !== "svg" && old.id === fresh.id && old.childNodes.length === fresh.childNodes.length;
+  if (!alike) return void old.replaceWith(document.importNode(fresh, true));
+  for (const { name } of [...old.attributes]) if (!fresh.hasAttribute(name) && name !== "open") old.removeAttribute(name);
+  for (const { name, value } of fresh.attributes) if (old.getAttribute(name) !== value) old.setAttribute(name, value);
+  [...old.childNodes].forEach((child, i) => patch(child, fresh.childNodes[i]));
+}
+
 async function put(answer, number) {
   const page = new DOMParser().parseFromString(await answer.text(), "text/html");
   if (number !== latest) return;
   const fresh = page.getElementById("main");
-  if (!answer.ok || !fresh || !fresh.classList.contains("mx")) {
-    say(fresh ? fresh.textContent : "The lab did not answer.");
-    return;
-  }
+  if (!answer.ok || !fresh?.classList.contains("mx")) return say(fresh?.textContent || "The lab did not answer.");
   const focused = document.activeElement;
-  const id = focused && (focused.id || focused.closest("td")?.querySelector("[id]")?.id);
-  const where = focused && !id && main().contains(focused) ? path(focused) : null;
-  const sideways = [...main().querySelectorAll(".scroll-x, .mx-s")].map(box => box.scrollLeft);
-  main().replaceWith(fresh);
-  [...fresh.querySelectorAll(".scroll-x, .mx-s")].forEach((box, i) => { box.scrollLeft = sideways[i] || 0; });
-  const to = (id && document.getElementById(id)) || (where && fresh.querySelector(where));
-  if (to) to.focus({ preventScroll: true });
-  follow();
-}
-
-// How to find the same control in the next page: by what it does.
-function path(element) {
-  for (const name of ["name", "href"]) {
-    const value = element.getAttribute(name);
-    if (value) return `${element.localName}[${name}="${CSS.escape(value)}"]`;
+  const id = focused?.id || focused?.closest("td")?.querySelector("[id]")?.id;
+  const within = main().contains(focused);
+  patch(main(), fresh);
+  if (within && !focused.isConnected) {
+    (document.getElementById(id) || document.querySelector(".mx-h .btn:last-child"))?.focus({ preventScroll: true });
   }
-  return element.localName === "summary" ? ".mx summary" : null;
+  follow();
 }
 
 async function load(address, options) {

@@ -9,7 +9,7 @@ use crate::stage::view::timeline::{self, Lanes, Look, Scale};
 
 /// Room before the first mark, and after the last for what is said of it, as parts of all.
 const BEFORE: u64 = 24;
-const AFTER: u64 = 6;
+const AFTER: u64 = 4;
 
 /// What a run that is over is looked at by: its one schedule, or all that had a slot.
 pub fn look(stage: &Stage) -> Look {
@@ -29,7 +29,7 @@ pub fn span(stage: &Stage, look: &Look) -> (u64, u64) {
 /// of what happened.
 pub fn settled(mut stage: Stage) -> Stage {
     let (_, end) = span(&stage, &look(&stage));
-    stage.track.stops.retain(|stop| stop.span.0 < end);
+    stage.track.stops.retain(|stop| stop.span.0 <= end);
     stage
 }
 

@@ -6,6 +6,7 @@ mod common;
 
 mod chrome;
 mod faults;
+mod matrix;
 mod page;
 
 use std::collections::BTreeMap;
