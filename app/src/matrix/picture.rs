@@ -9,7 +9,7 @@ use crate::stage::view::timeline::{self, Lanes, Look, Scale};
 
 /// Room before the first mark, and after the last for what is said of it, as parts of all.
 const BEFORE: u64 = 24;
-const AFTER: u64 = 4;
+const AFTER: u64 = 3;
 
 /// What a run that is over is looked at by: its one schedule, or all that had a slot.
 pub fn look(stage: &Stage) -> Look {

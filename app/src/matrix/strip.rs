@@ -83,7 +83,10 @@ struct Pen<'a> {
     scale: Scale,
     lane: f64,
     width: f64,
+    /// Say what marks alone do not.
     labels: bool,
+    /// There is room for names in bars, too.
+    names: bool,
     svg: String,
 }
 
@@ -100,11 +103,11 @@ pub fn strip(stage: &Stage, shared: Shared, labels: bool, says: &str) -> String 
         _ = write!(svg, r#"<path d="M{x:.1} 0V{HIGH}" class="axl"/>"#);
     }
     let lane = LANES / stage.replicas.len().max(2) as f64;
-    let mut pen = Pen { stage, look, scale: shared.of(from), lane, width, labels: labels && lane >= 20.0, svg };
+    let mut pen = Pen { stage, look, scale: shared.of(from), lane, width, labels, names: labels && lane >= 20.0, svg };
     pen.clashes();
     pen.replicas();
     pen.holds();
-    pen.effects(labels);
+    pen.effects();
     pen.svg + "</svg>"
 }
 
@@ -175,7 +178,7 @@ impl Pen<'_> {
                 at = end;
             }
             solid(&mut self.svg, hue, at, to, y, h);
-            if self.labels && to - from > 20.0 {
+            if self.names && to - from > 20.0 {
                 _ = write!(
                     self.svg,
                     r#"<text x="{:.1}" y="{:.1}" class="t t-6 i-{hue} h-{hue}">{}</text>"#,
@@ -206,13 +209,14 @@ impl Pen<'_> {
         }
     }
 
-    fn effects(&mut self, labels: bool) {
+    fn effects(&mut self) {
         let stage = self.stage;
-        let mut free = f64::NEG_INFINITY;
+        let mut before = None;
         for effect in stage.track.effects.iter().filter(|effect| self.look.row(&effect.slot.schedule).is_some()) {
-            // Side by side where they would hide one another; the exact moment is in the run.
-            let x = self.scale.x(effect.at_us).max(free);
-            free = x + 13.0;
+            // Two of one slot stand side by side where one would hide the other; the exact moment is in the run.
+            let exact = self.scale.x(effect.at_us);
+            let x = before.filter(|(slot, _)| *slot == &effect.slot).map_or(exact, |(_, free)| exact.max(free));
+            before = Some((&effect.slot, x + 13.0));
             let hue = hue(&effect.attempt.replica);
             let diamond = format!("M{x:.1} {:.1}l5.5 5.5-5.5 5.5-5.5-5.5z", SINK - 5.5);
             let accepted = effect.answer == EffectAnswer::Accepted;
@@ -243,7 +247,7 @@ impl Pen<'_> {
             if harm {
                 _ = write!(self.svg, r#"<circle cx="{x:.1}" cy="{SINK}" r="7.6" class="viol-e"/>"#);
             }
-            if labels && !said.is_empty() {
+            if self.labels && !said.is_empty() {
                 let class = if harm { "t t-s t-bad t-halo" } else { "t t-s t-halo" };
                 let (at, anchor) = if x > 0.85 * self.width { (x - 12.0, "end") } else { (x + 12.0, "start") };
                 _ = write!(

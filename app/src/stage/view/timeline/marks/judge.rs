@@ -33,7 +33,7 @@ impl Pen<'_> {
             _ = write!(svg, "<title>{} of {}</title>", escaped(&text), escaped(&clash.replicas.join(", ")));
             self.put(0, format!("v{}", clash.seq), svg);
 
-            // The chip: inside its stripes if room remains, else to its left. While it goes on it stands at
+            // The chip: inside its stripes if room remains, else to its left, or to its right at the very beginning. While it goes on it stands at
             // the beginning and counts without a number that would have to be drawn anew each frame.
             let text = if open { format!("{} inside", clash.replicas.len()) } else { text };
             let chip = width(&text) + 28.0;
@@ -42,8 +42,10 @@ impl Pen<'_> {
                 again(from + 4.0, (end - chip).max(from + 4.0), self.window).collect()
             } else if w >= chip + 18.0 {
                 vec![from + (w - chip) / 2.0]
-            } else {
+            } else if from - chip - 4.0 >= self.window.0 {
                 vec![from - chip - 4.0]
+            } else {
+                vec![to + 4.0]
             };
             let mut svg = String::new();
             for x in places {
