@@ -16,10 +16,10 @@ mod link;
 mod memory;
 #[path = "lab/on_screen.rs"]
 mod on_screen;
-#[path = "lab/pg_lease.rs"]
-mod pg_lease;
 #[path = "lab/serve.rs"]
 mod serve;
+#[path = "lab/strategies/mod.rs"]
+mod strategies;
 #[path = "lab/table.rs"]
 mod table;
 #[path = "lab/visit.rs"]
@@ -29,23 +29,25 @@ mod warm_start;
 #[path = "lab/wasm.rs"]
 mod wasm;
 
+use std::cell::RefCell;
 use std::path::PathBuf;
 use std::process::ExitCode;
+use std::rc::Rc;
 use std::time::Duration;
 
 use server::lab::{Lab, LabConfig};
 use server::say;
 use tokio::task::LocalSet;
 
-use table::{Figure, Table};
+use table::{Contention, Figure, Table};
 use visit::Visit;
 
 /// Why there is no figure.
 type Failure = Box<dyn std::error::Error>;
 
-/// No part may take longer; together less than two minutes.
+/// No part may take longer; together less than five minutes.
 const START_LIMIT: Duration = Duration::from_secs(30);
-const STORES_LIMIT: Duration = Duration::from_secs(30);
+const STORES_LIMIT: Duration = Duration::from_secs(180);
 const BROWSER_LIMIT: Duration = Duration::from_secs(55);
 
 /// One thread, as a replica has: bare statements are then sent the way in which a driver sends its own.
@@ -59,14 +61,16 @@ async fn main() -> ExitCode {
         }
     };
     let (path, mut table) = (data.path().to_owned(), Table::default());
+    let contentions = Rc::new(RefCell::new(Vec::new()));
     let parts = async {
         table.add("warm start", START_LIMIT, warm_start::measure(path.clone())).await;
-        table.add("stores", STORES_LIMIT, on_stores(path.clone())).await;
+        table.add("stores", STORES_LIMIT, on_stores(path.clone(), contentions.clone())).await;
         table.add("browser", BROWSER_LIMIT, in_browser(path)).await;
         table.add("wasm", START_LIMIT, wasm::measure()).await;
     };
     LocalSet::new().run_until(parts).await;
     table.print();
+    table::print_contention(&contentions.borrow());
     if table.is_complete() { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }
 
@@ -76,12 +80,19 @@ fn aegis() -> PathBuf {
 }
 
 /// What is measured in an arena of this process.
-async fn on_stores(data: PathBuf) -> Result<Vec<Figure>, Failure> {
+async fn on_stores(data: PathBuf, contentions: Rc<RefCell<Vec<Contention>>>) -> Result<Vec<Figure>, Failure> {
     let config = LabConfig { data_dir: Some(data), aegis: Some(aegis()), cold: true, ..LabConfig::default() };
     let lab = Lab::open(config).await?;
     let measured = async {
         let (made, arena) = arena::measure(&lab).await?;
-        let figures = async { Ok(vec![made, pg_lease::measure(&arena).await?, link::measure(&arena).await?]) }.await;
+        let figures = async {
+            let mut figures = vec![made, link::measure(&arena).await?];
+            let (of_one, of_many) = strategies::measure(&arena).await?;
+            figures.extend(of_one);
+            contentions.replace(of_many);
+            Ok(figures)
+        }
+        .await;
         arena.close().await;
         figures
     };

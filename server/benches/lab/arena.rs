@@ -27,7 +27,7 @@ pub async fn measure(lab: &Lab) -> Result<(Figure, Arena), Failure> {
     };
     let median = made.median();
     let figure = Figure {
-        what: "new arena",
+        what: "new arena".to_owned(),
         measured: seconds(median),
         limit: Some("0.5 s"),
         over: median >= LIMIT,

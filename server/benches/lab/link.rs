@@ -14,7 +14,7 @@ pub async fn measure(arena: &Arena) -> Result<Figure, Failure> {
     let postgres = arena.upstream(Endpoint::Postgres).ok_or("the arena has no Postgres")?;
     let cost = cost::of_a_statement(postgres, &arena.postgres_login(), ROUNDS).await?;
     Ok(Figure {
-        what: "what a link adds to a statement",
+        what: "what a link adds to a statement".to_owned(),
         measured: microseconds(cost.added()),
         limit: None,
         over: false,

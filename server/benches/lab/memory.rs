@@ -21,14 +21,14 @@ pub async fn measure(visit: &Visit) -> Result<Vec<Figure>, Failure> {
     let most = replicas.iter().copied().fold(0.0, f64::max);
     let server = resident_mb(visit.serve.pid)?;
     let replica = Figure {
-        what: "resident memory of a replica",
+        what: "resident memory of a replica".to_owned(),
         measured: format!("{most:.0} MB"),
         limit: Some("25 MB"),
         over: replicas.is_empty() || most >= REPLICA_LIMIT_MB,
         how: format!("the largest of {} in that session, pages shared with the others included", replicas.len()),
     };
     let server = Figure {
-        what: "resident memory of the server",
+        what: "resident memory of the server".to_owned(),
         measured: format!("{server:.0} MB"),
         limit: Some("120 MB"),
         over: server >= SERVER_LIMIT_MB,

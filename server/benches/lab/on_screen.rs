@@ -54,7 +54,7 @@ pub async fn measure(visit: &Visit) -> Result<Figure, Failure> {
     }
     let slowest = took.percentile(99);
     Ok(Figure {
-        what: "a store event on screen, 99th percentile",
+        what: "a store event on screen, 99th percentile".to_owned(),
         measured: milliseconds(slowest),
         limit: Some("100 ms"),
         over: slowest >= LIMIT,

@@ -9,11 +9,12 @@ use tokio::task::spawn_local;
 use tokio::time::timeout;
 
 use crate::Failure;
+use crate::figures::milliseconds;
 
 /// One row.
 pub struct Figure {
     /// What was measured.
-    pub what: &'static str,
+    pub what: String,
     /// How much.
     pub measured: String,
     /// How much it may be; `None`: nobody judges it.
@@ -64,6 +65,45 @@ impl Table {
         for missing in &self.missing {
             say::error(format_args!("not measured: {missing}"));
         }
+    }
+}
+
+/// What so many contenders for one lock got.
+pub struct Contention {
+    /// The strategy.
+    pub strategy: &'static str,
+    /// Replicas, or bare commands.
+    pub who: &'static str,
+    /// How many at once.
+    pub contenders: usize,
+    /// Attempts that were over in a second, granted or told busy; one alone is left alone between its attempts.
+    pub attempts_per_second: Option<f64>,
+    /// Acquire and release of those that were granted.
+    pub median: Duration,
+    /// The same, of which one in a hundred took longer.
+    pub percentile_99: Duration,
+    /// Commands of all attempts, for each one that was granted.
+    pub commands_per_acquisition: f64,
+}
+
+/// Print what many contenders got.
+pub fn print_contention(rows: &[Contention]) {
+    say::line(
+        "\n| strategy | contenders | | attempts a second | acquire + release, median | 99th percentile | commands an \
+         acquisition |\n|---|---|---|---|---|---|---|",
+    );
+    for row in rows {
+        let per_second =
+            row.attempts_per_second.map_or_else(|| "–".to_owned(), |per_second| format!("{per_second:.0}"));
+        say::line(format_args!(
+            "| `{}` | {} | {} | {per_second} | {} | {} | {:.1} |",
+            row.strategy,
+            row.contenders,
+            row.who,
+            milliseconds(row.median),
+            milliseconds(row.percentile_99),
+            row.commands_per_acquisition
+        ));
     }
 }
 

@@ -24,7 +24,7 @@ pub async fn measure(data: PathBuf) -> Result<Vec<Figure>, Failure> {
     }
     let median = starts.median();
     Ok(vec![Figure {
-        what: "warm start to first page",
+        what: "warm start to first page".to_owned(),
         measured: seconds(median),
         limit: Some("1 s"),
         over: median >= LIMIT,

@@ -13,7 +13,7 @@ pub async fn measure() -> Result<Vec<Figure>, Failure> {
     let file = PathBuf::from(site).join("pkg/aegis.wasm.br");
     let bytes = fs::metadata(&file).map_err(|error| format!("{}: {error}", file.display()))?.len();
     Ok(vec![Figure {
-        what: "wasm, as it is sent",
+        what: "wasm, as it is sent".to_owned(),
         measured: format!("{:.0} kB", bytes as f64 / 1000.0),
         limit: Some("300 kB"),
         over: bytes >= LIMIT_BYTES,
