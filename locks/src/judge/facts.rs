@@ -72,16 +72,19 @@ pub(super) struct Command {
     pub answered: Option<Stamp>,
     /// The store says that it took effect.
     pub took: bool,
+    /// It ends the sender's own transaction: that counts no rows, and touches nobody else's grant.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub transaction: bool,
 }
 
 impl Command {
     /// May it touch somebody else's grant?
     pub fn touches_a_grant(&self) -> bool {
-        self.name == "renew" || self.ends_a_grant()
+        !self.transaction && (self.name == "renew" || self.ends_a_grant())
     }
 
     fn ends_a_grant(&self) -> bool {
-        ["release", "complete"].contains(&self.name.as_str())
+        ["release", "complete", "rollback"].contains(&self.name.as_str())
     }
 
     /// When the store can have executed it: the link's stamp, or between asking and answering.
@@ -115,11 +118,13 @@ pub(super) struct Attempt {
 }
 
 impl Attempt {
-    /// When the store last executed a release (or completion) of it that took effect.
+    /// When the store last executed a release (or completion) of its grant that took effect. What an earlier
+    /// try gave back is none.
     pub fn released(&self) -> Option<Stamp> {
+        let since_us = self.granted.as_ref()?.stamp.at_us;
         let ends = |command: &&Command| command.took && command.ends_a_grant();
-        let took = self.commands.values().filter(ends);
-        took.filter_map(Command::executed).max_by_key(|stamp| stamp.at_us)
+        let took = self.commands.values().filter(ends).filter_map(Command::executed);
+        took.filter(|stamp| stamp.at_us >= since_us).max_by_key(|stamp| stamp.at_us)
     }
 
     /// When it last took the key of one of several nodes.
@@ -254,6 +259,7 @@ impl Facts {
                 if let Some(known) = self.command_mut(attempt, command.command, &command.name, stamp) {
                     known.sent = Some(stamp);
                     known.to = Some(command.to).filter(|to| matches!(to, Endpoint::Redis(_)));
+                    known.transaction = ["commit", "rollback"].contains(&command.text.as_str());
                 }
             }
             // What was not answered is looked up: then the store says it after all.
@@ -296,13 +302,13 @@ impl Facts {
     fn answered(&mut self, id: &AttemptId, command: CommandId, name: &str, reply: &Reply, stamp: Stamp) {
         if let Some(known) = self.command_mut(id, command, name, stamp) {
             known.answered = Some(stamp);
-            known.took = took_effect(reply);
+            known.took = took_effect(reply) || (known.transaction && matches!(reply, Reply::Rows { .. }));
         }
     }
 
     /// A command that matters: one that takes a lock, or may touch somebody else's grant.
     fn command_mut(&mut self, id: &AttemptId, command: CommandId, name: &str, stamp: Stamp) -> Option<&mut Command> {
-        if !["acquire", "renew", "release", "complete"].contains(&name) {
+        if !["acquire", "renew", "release", "complete", "rollback"].contains(&name) {
             return None;
         }
         let command = self.attempt_mut(id, stamp).commands.or_default(command);

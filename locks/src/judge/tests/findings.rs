@@ -188,6 +188,27 @@ fn a_fault_without_a_takeover_is_null() {
     assert_eq!(log.verdict().takeover_ms, [None]);
 }
 
+/// A commit counts no rows, and gives a row lock back all the same; it is nobody else's lock that it ends.
+#[test]
+fn who_commits_has_given_its_row_lock_back() {
+    let mut log = Log::default();
+    log.granted(10, "A.1.1", None, None).entered(11, "A.1.1").fault(50, pause("A"));
+    log.left(160, "A.1.1").command("commit", "A.1.1", [161, 163], Some(162), 0).granted(600, "B.1.1", None, None);
+    assert_eq!(log.verdict().takeover_ms, [None]);
+    log.command("commit", "A.1.1", [610, 612], Some(611), 0);
+    assert_eq!(log.verdict().foreign_releases, []);
+}
+
+/// What a try without a quorum gave back is not the grant of the next one.
+#[test]
+fn what_an_earlier_try_gave_back_ends_no_grant() {
+    let mut log = Log::default();
+    log.due(0, "A.1.1", 1).command("release", "A.1.1", [5, 7], Some(6), 1);
+    log.granted(10, "A.1.1", Some(1), Some(100)).entered(11, "A.1.1").fault(50, pause("A"));
+    log.granted(170, "B.1.1", Some(2), Some(400));
+    assert_eq!(log.verdict().takeover_ms, [Some(120)]);
+}
+
 #[test]
 fn a_fault_on_a_replica_started_anew_is_not_one_on_the_dead_holder() {
     let mut log = Log::default();

@@ -109,6 +109,8 @@ impl Log {
         passed: Option<u64>,
         affected: u64,
     ) -> &mut Self {
+        // A row lock's release is called what it does, and says how.
+        let (name, text) = if name == "commit" { ("release", name) } else { (name, "") };
         let (attempt_id, lock, name) = (id(attempt), "s".to_owned(), name.to_owned());
         let command = CommandId(self.events.len() as u32);
         let sent = StoreCommand {
@@ -116,7 +118,7 @@ impl Log {
             name: name.clone(),
             to,
             session: "s/lock".to_owned(),
-            text: String::new(),
+            text: text.to_owned(),
             params: vec![Param::Null],
             timeout_ms: 200,
         };
