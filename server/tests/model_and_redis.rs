@@ -43,9 +43,12 @@ fn ask() -> impl Strategy<Value = Ask> {
             Ask::Key(KeyAsk { verb, node: Endpoint::Redis(node), lock, token, by_hash: false })
         },
     );
-    let publish = (select(vec!["one", "two"]), 1..9_u64)
-        .prop_map(|(lock, epoch)| epochs::Ask::Publish { lock: lock.to_owned(), epoch });
-    let of_epoch = prop_oneof![Just(epochs::Ask::Mint), publish];
+    let lock = || select(vec!["one", "two"]).prop_map(str::to_owned);
+    let publish = (lock(), 1..9_u64).prop_map(|(lock, epoch)| epochs::Ask::Publish { lock, epoch });
+    let seeing = lock().prop_map(|lock| epochs::Ask::MintSeeing { lock });
+    let over = (lock(), 1..9_u64, proptest::option::of(1..9_u64))
+        .prop_map(|(lock, epoch, seen)| epochs::Ask::PublishOver { lock, epoch, seen });
+    let of_epoch = prop_oneof![Just(epochs::Ask::Mint), publish, seeing, over];
     prop_oneof![4 => of_key, 1 => of_epoch.prop_map(Ask::Epoch)]
 }
 

@@ -90,8 +90,8 @@ const COMMANDS: Commands = &[
     ("acquire", keys::SET),
     ("renew", keys::EXTEND_OWN),
     ("release", keys::DELETE_OWN),
-    ("mint", epochs::MINT),
-    ("publish", epochs::PUBLISH),
+    ("mint", epochs::MINT_SEEING),
+    ("publish", epochs::PUBLISH_OVER),
 ];
 
 #[cfg(feature = "strategies")]

@@ -68,8 +68,8 @@ const COMMANDS: Commands = &[
     ("acquire", keys::SET),
     ("renew", keys::EXTEND_OWN),
     ("release", keys::DELETE_OWN),
-    ("mint", epochs::MINT),
-    ("publish", epochs::PUBLISH),
+    ("mint", epochs::MINT_SEEING),
+    ("publish", epochs::PUBLISH_OVER),
 ];
 
 /// How long a node that was started again must not answer: longer than any lease that it may have forgotten.

@@ -78,6 +78,8 @@ pub(super) struct Job {
     pub overtaken: u16,
     /// The epoch of the present try, where one was minted.
     pub minted: Option<u64>,
+    /// What was published when that was minted.
+    pub seen: Option<u64>,
     /// No further `acquire` after this.
     pub give_up: At,
     /// No further `release` after this.

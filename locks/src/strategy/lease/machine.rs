@@ -16,6 +16,7 @@ use crate::strategy::{Epochs, Info, Input, Output, Reply, Session, SessionSpec, 
 const EPOCHS: Session = Session("epochs");
 /// How often an attempt tries again because a newer epoch was published meanwhile.
 const MOST_OVERTAKEN: u16 = 3;
+const OVERTAKEN: End = (Outcome::Skipped, "overtaken by a newer epoch");
 
 /// The machine of a lease strategy.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -70,6 +71,7 @@ impl<L: Lease> Strategy for Machine<L> {
                     tries: 0,
                     overtaken: 0,
                     minted: None,
+                    seen: None,
                     give_up: now.plus(self.rules.acquire_timeout_ms),
                     lease_end: now,
                     cancelled: false,
@@ -173,7 +175,8 @@ impl<L: Lease> Machine<L> {
 
     /// A try begins with an epoch, where one is needed.
     fn begin_try(&mut self, job: &mut Job, retry: bool, out: &mut Out<L::Op>) {
-        match self.lease.epoch(epochs::Ask::Mint).filter(|_| self.rules.epochs) {
+        let mint = epochs::Ask::MintSeeing { lock: job.hold.lock.clone() };
+        match self.lease.epoch(mint).filter(|_| self.rules.epochs) {
             Some(op) => job.stage = Stage::Minting(self.ask_epochs(job, op, retry, out)),
             None => self.acquire(job, retry, out),
         }
@@ -188,6 +191,7 @@ impl<L: Lease> Machine<L> {
         }
         let Some(epoch) = epochs::minted(reply) else { return Some((Outcome::Skipped, "no epoch")) };
         let retry = job.minted.replace(epoch).is_some();
+        job.seen = epochs::seen(reply);
         self.acquire(job, retry, out);
         None
     }
@@ -246,7 +250,8 @@ impl<L: Lease> Machine<L> {
     /// Try again after a pause, unless time is up: then the attempt ends so.
     pub(super) fn again(&mut self, job: &mut Job, now: At, end: End) -> Option<End> {
         let again = now.plus(self.pause_ms(job, false));
-        let overtaken = (1..=MOST_OVERTAKEN).contains(&job.overtaken);
+        // Only the try that was overtaken is made up for: one that finds the lock busy is like any other.
+        let overtaken = end == OVERTAKEN && job.overtaken <= MOST_OVERTAKEN;
         if job.cancelled || (again > job.give_up && !overtaken) {
             return Some(end);
         }
@@ -289,7 +294,8 @@ impl<L: Lease> Machine<L> {
         let publish = granted
             .epoch
             .filter(|_| self.rules.epochs)
-            .and_then(|epoch| self.lease.epoch(epochs::Ask::Publish { lock: job.hold.lock.clone(), epoch }));
+            .map(|epoch| epochs::Ask::PublishOver { lock: job.hold.lock.clone(), epoch, seen: job.seen })
+            .and_then(|publish| self.lease.epoch(publish));
         match publish {
             Some(op) => job.stage = Stage::Publishing(self.ask_epochs(job, op, false, out), granted),
             None => self.enter(job, granted, out),
@@ -302,7 +308,7 @@ impl<L: Lease> Machine<L> {
             Took::Yes => return self.enter(job, granted, out),
             Took::NotMine => {
                 job.overtaken = job.overtaken.saturating_add(1);
-                After::Again((Outcome::Skipped, "overtaken by a newer epoch"))
+                After::Again(OVERTAKEN)
             }
             Took::NotDone => After::End((Outcome::Skipped, "the epoch was not published")),
             Took::Unknown => {

@@ -89,6 +89,31 @@ fn who_is_overtaken_gives_back_and_tries_again_with_a_new_epoch_and_a_new_token(
     assert_eq!(short(&w.reply(rows(1)))[0][..11], *"enter until");
 }
 
+/// Overtaken once, it tries once more, and is told busy: it waits for no lock, so that is its end.
+#[test]
+fn who_was_overtaken_and_finds_the_lock_busy_gives_up() {
+    let mut w = guarded();
+    w.due();
+    w.reply(granted(7));
+    w.reply(ok());
+    w.reply(rows(0));
+    w.reply(count(1));
+    w.now = w.strategy.next_timer().unwrap();
+    w.tick();
+    w.reply(granted(8));
+    assert_eq!(short(&w.reply(Reply::Redis(Param::Null))), ["skipped: busy"]);
+}
+
+/// What was published when the epoch was minted goes along, so that a late publish changes nothing.
+#[test]
+fn it_publishes_over_what_it_saw() {
+    let mut w = guarded();
+    w.due();
+    w.reply(Reply::Rows { affected: 1, row: vec![Param::Int(7), Param::Int(4)] });
+    w.reply(ok());
+    assert_eq!(w.last_text().params[1..], [Param::Int(7), Param::Int(4)]);
+}
+
 #[test]
 fn who_is_overtaken_again_and_again_gives_up() {
     let mut w = guarded();
