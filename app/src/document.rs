@@ -45,6 +45,7 @@ pub fn document(page: Page) -> String {
     let program = match page {
         Page::Run(_) => PROGRAM,
         Page::Matrix(_) => MATRIX,
+        Page::Runs(_) => RUNS,
         _ => "",
     };
     let owner = Owner::new();
@@ -75,3 +76,6 @@ const PROGRAM: &str = r#"<link rel="modulepreload" href="/pkg/aegis.js">
 /// Saves the matrix page its jumps; it works without.
 const MATRIX: &str = r#"<script type="module" src="/matrix.js"></script>
 "#;
+
+/// What the list of runs needs beside its links.
+const RUNS: &str = "<script src=\"/runs.js\" defer></script>\n";

@@ -10,9 +10,21 @@ pub(crate) fn page(runs: Vec<RunLine>) -> impl IntoView {
     let empty = runs.is_empty();
     view! {
         <main id="main" class="plain">
-            <h1>"Runs"</h1>
+            <header class="runs-h">
+                <h1>"Runs"</h1>
+                <span class="grow"></span>
+                <label class="btn" for="import">
+                    "Import a run"
+                </label>
+                <input class="sr" type="file" id="import" accept=".json,application/json"/>
+            </header>
+            <p class="ink2">
+                "Sessions that you ended in this browser, and runs that you imported: what Export wrote, or "
+                <code>"aegis run --record"</code> ". Whoever knows a run's address can watch it."
+            </p>
+            <p id="runs-said" role="status" hidden></p>
             <Show when=move || empty>
-                <p class="ink2">"No run is stored yet. A lab is stored a minute after its last page was closed."</p>
+                <p class="ink2">"No run is stored yet. A lab session is stored a minute after its last page was closed."</p>
                 <p>
                     <a class="btn btn-main" href="/lab" rel="external">
                         "Open the lab"
@@ -31,6 +43,9 @@ pub(crate) fn page(runs: Vec<RunLine>) -> impl IntoView {
                                 <th class="r">"overlaps"</th>
                                 <th class="r">"effects per slot"</th>
                                 <th>"ended"</th>
+                                <th>
+                                    <span class="sr">"as a file, or gone"</span>
+                                </th>
                             </tr>
                         </thead>
                         <tbody>{runs.iter().map(row).collect_view()}</tbody>
@@ -61,6 +76,16 @@ fn row(run: &RunLine) -> AnyView {
             <td class=bad(run.overlaps > 0)>{run.overlaps}</td>
             <td class=bad(run.effects_per_slot > 1)>{run.effects_per_slot}</td>
             <td>{run.ended.map_or("goes on", words::ended)}</td>
+            <td class="acts">
+                <a class="btn btn-quiet btn-s" href=format!("/api/runs/{}/export", run.id) rel="external">
+                    "Export"
+                    <span class="sr">{format!(" {}", run.title)}</span>
+                </a>
+                <button class="btn btn-quiet btn-s" data-delete=run.id.clone()>
+                    "Delete"
+                    <span class="sr">{format!(" {}", run.title)}</span>
+                </button>
+            </td>
         </tr>
     }
     .into_any()

@@ -113,6 +113,12 @@ impl Control {
             .fetch_all(self.pool())
             .await?)
     }
+
+    /// Delete a learner's run with its log. False: there is none of that number that is theirs.
+    pub async fn delete_run(&self, owner: &str, id: &str) -> Result<bool, LabError> {
+        let deleted = sqlx::query("delete from runs where id = $1 and owner = $2").bind(id).bind(owner);
+        Ok(deleted.execute(self.pool()).await?.rows_affected() == 1)
+    }
 }
 
 /// Cut a log at line ends.

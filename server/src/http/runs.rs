@@ -9,7 +9,7 @@ use axum::body::Bytes;
 use axum::extract::{DefaultBodyLimit, Path, Query, State};
 use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response};
-use axum::routing::{get, post};
+use axum::routing::{delete, get, post};
 use locks::event::Event;
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -30,6 +30,7 @@ const IMPORT_LIMIT: usize = 64 * 1024 * 1024;
 pub fn router() -> Router<App> {
     Router::new()
         .route("/api/runs", get(list))
+        .route("/api/runs/{id}", delete(forget))
         .route("/api/runs/{id}/log", get(log))
         .route("/api/runs/{id}/scenario", get(scenario))
         .route("/api/runs/{id}/export", get(export))
@@ -91,6 +92,12 @@ async fn export(
     let json = Export::new(script::of_log(&events), events).to_json().map_err(ApiError::lab)?;
     let name = format!("attachment; filename=\"aegis-{}.json\"", id.get(..8).unwrap_or("run"));
     Ok(([(header::CONTENT_TYPE, "application/json".to_owned()), (header::CONTENT_DISPOSITION, name)], json))
+}
+
+/// A live session cannot be deleted: it ends by itself, and is stored then.
+async fn forget(State(app): State<App>, Path(id): Path<String>, learner: Learner) -> Result<StatusCode, ApiError> {
+    app.shelf.delete(&learner.0, &id).await?;
+    Ok(StatusCode::NO_CONTENT)
 }
 
 fn bad(error: ImportError) -> ApiError {

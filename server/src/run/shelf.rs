@@ -1,5 +1,5 @@
 //! Runs that are over, as the control plane keeps them: the log, the scenario that it amounts to, and the
-//! verdict. Nothing is ever changed there.
+//! verdict. Nothing is ever changed there; a learner may delete what is theirs.
 
 use std::sync::Arc;
 
@@ -71,6 +71,14 @@ impl Shelf {
         let text = self.lab.control().await?.load_log(id).await?.ok_or(ShelfError::NotFound)?;
         let events: Result<Vec<Event>, _> = text.lines().map(serde_json::from_str).collect();
         Ok(Arc::new(Log::of(events.map_err(|error| ShelfError::Broken(error.to_string()))?)))
+    }
+
+    /// Delete a run of that learner's.
+    pub async fn delete(&self, owner: &str, id: &str) -> Result<(), ShelfError> {
+        match self.lab.control().await?.delete_run(owner, id).await? {
+            true => Ok(()),
+            false => Err(ShelfError::NotFound),
+        }
     }
 
     /// That learner's runs, newest first.
