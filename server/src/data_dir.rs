@@ -64,6 +64,15 @@ impl DataDir {
         Ok(dir)
     }
 
+    /// Can files be made in it? A folder that is there may be on a disk that is read-only or full.
+    pub fn check_writable(&self) -> Result<(), LabError> {
+        let probe = self.labs().join(format!("probe-{:08x}", rand::random::<u32>()));
+        let written = fs::write(&probe, b"written");
+        // Not there if it could not be written.
+        let _ = fs::remove_file(&probe);
+        written.map_err(|error| LabError::DataDir { path: self.root.clone(), error })
+    }
+
     /// The folder itself.
     pub fn root(&self) -> &Path {
         &self.root

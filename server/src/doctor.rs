@@ -8,7 +8,7 @@ use clap::Args as ClapArgs;
 
 use crate::arena::shared;
 use crate::data_dir::DataDir;
-use crate::lab::{LabConfig, LabError};
+use crate::lab::{LabConfig, LabError, check_environment};
 use crate::say;
 use crate::stores::programs::{Postgres, find_redis};
 use crate::stores::user::store_user;
@@ -68,6 +68,9 @@ async fn look(args: &Args) -> Vec<Finding> {
     found("aegis", Ok(format!("{} ({})", env!("CARGO_PKG_VERSION"), own_path())));
     match (&args.lab.postgres_url, args.lab.redis_urls.as_slice()) {
         (None, []) => {
+            if let Err(error) = check_environment() {
+                found("environment", Err(error.to_string()));
+            }
             found("postgres", said(Postgres::find().map(|postgres| postgres.postgres.to_string())));
             found("redis", said(find_redis().map(|redis| redis.to_string())));
         }
@@ -87,6 +90,7 @@ async fn look(args: &Args) -> Vec<Finding> {
         },
     );
     let data = DataDir::open(args.lab.data_dir.as_deref(), user.ok().flatten().as_ref());
+    let data = data.and_then(|data| data.check_writable().map(|()| data));
     found("data folder", said(data.map(|data| data.root().display().to_string())));
     let control = match &args.lab.database_url {
         None => Ok("a Postgres of the lab's own, below the data folder".to_owned()),

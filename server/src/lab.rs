@@ -142,6 +142,18 @@ pub struct Lab {
     control: OnceCell<Control>,
 }
 
+/// What every connection to Postgres takes from the environment would change what the lab's own stores do.
+pub fn check_environment() -> Result<(), LabError> {
+    match std::env::var_os("PGOPTIONS") {
+        Some(options) if !options.is_empty() => Err(LabError::Config(
+            "PGOPTIONS is set, and would change how the lab's own Postgres behaves. Start the lab without it: \
+             env -u PGOPTIONS ..."
+                .to_owned(),
+        )),
+        _ => Ok(()),
+    }
+}
+
 impl Lab {
     /// Open the lab: find the stores, clean up after crashed labs, start the warden, make the template if
     /// there is none. Takes seconds the first time, and is quick later.
@@ -154,7 +166,10 @@ impl Lab {
         };
         let programs = match &shared {
             Some(_) => None,
-            None => Some((Postgres::find()?, programs::find_redis()?)),
+            None => {
+                check_environment()?;
+                Some((Postgres::find()?, programs::find_redis()?))
+            }
         };
         let aegis = match &config.aegis {
             Some(aegis) => aegis.clone(),

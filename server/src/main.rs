@@ -4,7 +4,7 @@
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
-use server::{cases, doctor, http, matrix, replica, run, warden};
+use server::{cases, doctor, http, matrix, replica, run, say, warden};
 use tracing_subscriber::EnvFilter;
 
 /// A teaching lab on distributed locks: real replicas, real stores, real faults, measured verdicts.
@@ -21,6 +21,8 @@ enum Command {
     Serve(http::serve::Args),
     /// Run scenario files and say what came of them.
     Run(run::cli::Args),
+    /// Print the reference of the scenario format.
+    Format,
     /// Say which broken variant is caught by which scenario.
     Cases(cases::Args),
     /// Measure which failure which lock covers.
@@ -41,6 +43,10 @@ fn main() -> ExitCode {
     match Cli::parse().command {
         Command::Serve(args) => http::serve::main(args),
         Command::Run(args) => run::cli::main(args),
+        Command::Format => {
+            say::line(locks::scenario::FORMAT.trim());
+            ExitCode::SUCCESS
+        }
         Command::Cases(args) => cases::main(&args),
         Command::Matrix(args) => matrix::cli::main(args),
         Command::Doctor(args) => doctor::main(args),

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::action::{Action, EventPattern};
 use crate::machine::Outcome;
-use crate::setup::Setup;
+use crate::setup::{Setup, StrategyName};
 
 mod check;
 mod problem;
@@ -26,6 +26,12 @@ pub use stage::{Impossible, Stage};
 
 /// Schedules of the catalog that every arena begins with.
 pub const CATALOG: [&str; 3] = ["settle-invoices", "dispatch-orders", "send-digests"];
+
+/// The reference of the format, for people.
+pub const FORMAT: &str = include_str!("format.md");
+
+/// Longest file, in bytes: a thousand steps, none of them short.
+pub const MAX_BYTES: usize = 512 * 1024;
 
 /// The limit of a step that names none, in milliseconds.
 pub const LIMIT_MS: u64 = 5000;
@@ -46,6 +52,24 @@ pub struct Scenario {
     pub steps: Vec<Step>,
     /// What must hold in the end.
     pub expect: Expect,
+}
+
+impl Scenario {
+    /// Does it say anywhere what must hold? Without, a run of it proves nothing.
+    pub fn expects_something(&self) -> bool {
+        self.expect != Expect::default() || self.steps.iter().any(|step| matches!(step.action, Action::Assert(_)))
+    }
+
+    /// Every strategy under which the script runs, in order.
+    pub fn strategies(&self) -> Vec<&StrategyName> {
+        let set = self.steps.iter().filter_map(|step| match &step.action {
+            Action::Set(change) => change.strategy.as_ref(),
+            _ => None,
+        });
+        let mut all: Vec<&StrategyName> = std::iter::once(&self.setup.strategy).chain(set).collect();
+        all.dedup();
+        all
+    }
 }
 
 /// One step of a script.

@@ -5,7 +5,7 @@
 use std::net::IpAddr;
 
 use axum::extract::{Request, State};
-use axum::http::{HeaderMap, Method, Uri, header};
+use axum::http::{HeaderMap, Method, Uri};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 
@@ -47,22 +47,32 @@ fn host_of(authority: &str) -> &str {
 
 /// Why a request is refused; `None`: it may pass.
 fn refusal(names: &Names, method: &Method, uri: &Uri, headers: &HeaderMap) -> Option<&'static str> {
-    let text = |name: header::HeaderName| headers.get(name).and_then(|value| value.to_str().ok());
-    let host = text(header::HOST).or_else(|| uri.authority().map(|authority| authority.as_str()));
+    // What is said twice, or not in ASCII, is said by no browser, and believed by nobody.
+    let once = |name: &str| {
+        let mut values = headers.get_all(name).iter();
+        match (values.next(), values.next()) {
+            (None, _) => Ok(None),
+            (Some(value), None) => value.to_str().map(Some).map_err(|_| ()),
+            (Some(_), Some(_)) => Err(()),
+        }
+    };
+    let (Ok(host), Ok(origin), Ok(site)) = (once("host"), once("origin"), once("sec-fetch-site")) else {
+        return Some("The request says twice, or illegibly, where it goes or where it comes from.");
+    };
+    let host = host.or_else(|| uri.authority().map(|authority| authority.as_str()));
     let Some(host) = host else { return Some("The request names no host.") };
     if !names.know(host) {
         return Some(
             "The lab does not go by that host name. Open it as localhost, or start it with AEGIS_ALLOWED_HOSTS.",
         );
     }
-    if let Some(origin) = text(header::ORIGIN) {
+    if let Some(origin) = origin {
         let same = origin.split_once("://").is_some_and(|(_, authority)| authority.eq_ignore_ascii_case(host));
         if !same {
             return Some("The request comes from another site's page.");
         }
     }
     // Browsers that say where a request comes from are believed when it changes something.
-    let site = headers.get("sec-fetch-site").and_then(|value| value.to_str().ok());
     let changes = !matches!(*method, Method::GET | Method::HEAD | Method::OPTIONS);
     let ours = matches!(site, None | Some("same-origin" | "none"));
     // A link may lead here from anywhere; what a page loads by itself, such as an image, may not: each
@@ -106,6 +116,23 @@ mod tests {
             assert!(asked(Method::GET, &[("host", host)]).is_some(), "{host}");
         }
         assert!(asked(Method::GET, &[]).is_some());
+    }
+
+    #[test]
+    fn what_is_said_twice_or_illegibly_is_refused() {
+        let names = Names::new(IpAddr::from([127, 0, 0, 1]), &[]);
+        let asked = |more: &[(&'static str, &[u8])]| {
+            let mut headers = HeaderMap::new();
+            headers.insert("host", "localhost".parse().unwrap());
+            for (name, value) in more {
+                headers.append(*name, axum::http::HeaderValue::from_bytes(value).unwrap());
+            }
+            refusal(&names, &Method::POST, &Uri::from_static("/lab"), &headers)
+        };
+        assert_eq!(asked(&[]), None);
+        for more in [("host", &b"evil.example"[..]), ("origin", b"http://\xff"), ("sec-fetch-site", b"\xff")] {
+            assert!(asked(&[more]).is_some(), "{more:?}");
+        }
     }
 
     #[test]

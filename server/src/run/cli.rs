@@ -1,15 +1,16 @@
 //! `aegis run`: run scenario files, print what came of them, and say by the exit status which of four
 //! things it was. 0: all held. 1: an expectation failed. 2: a bad scenario or bad usage. 3: inconclusive, or
-//! the lab itself failed, or it was told to end before all runs were over.
+//! the lab itself failed, or it was told to end before all runs were over, or nothing was expected.
 
 use std::collections::BTreeMap;
+use std::io::{Read, Write};
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::Args as ClapArgs;
 use locks::guard::Guard;
-use locks::scenario::{Problem, Scenario};
+use locks::scenario::{MAX_BYTES, Problem, Scenario};
 use locks::setup::StrategyName;
 use locks::strategy;
 use tokio::task::{JoinError, JoinSet};
@@ -107,7 +108,24 @@ fn read(args: &Args) -> Result<Vec<Asked>, Vec<String>> {
 }
 
 fn scenario(path: &Path, file: &str) -> Result<Scenario, String> {
-    let text = std::fs::read_to_string(path).map_err(|error| format!("{file}: {error}"))?;
+    let mut bytes = Vec::new();
+    // Devices and pipes may have no end; one byte more than is allowed is refused by the reader.
+    let most = MAX_BYTES as u64 + 1;
+    std::fs::File::open(path)
+        .and_then(|opened| opened.take(most).read_to_end(&mut bytes))
+        .map_err(|error| format!("{file}: {error}"))?;
+    // The reader says of a longer one that it is too long, whatever was cut in two.
+    let text = if bytes.len() > MAX_BYTES {
+        String::from_utf8_lossy(&bytes).into_owned()
+    } else {
+        String::from_utf8(bytes).map_err(|_| format!("{file}: this is no text (UTF-8)"))?
+    };
+    if text.trim_start().starts_with('{') {
+        return Err(format!(
+            "{file}: this is JSON, perhaps a recorded run; a scenario is TOML (aegis format). The lab's page \
+             /runs takes recorded runs"
+        ));
+    }
     Scenario::parse(&text).map_err(|problems| Problem::render_all(&problems, file))
 }
 
@@ -222,6 +240,8 @@ impl Results<'_> {
 /// Print and record one run; the exit status that it asks for. The gravest of all runs wins.
 fn show(args: &Args, file: &str, finished: Finished) -> u8 {
     let status = match finished.outcome {
+        // Whoever reads only the status must not take this for a proof.
+        Outcome::Held if !finished.scenario.expects_something() => NO_RESULT,
         Outcome::Held => HELD,
         Outcome::Failed => FAILED,
         Outcome::BadScenario(_) => BAD,
@@ -249,7 +269,16 @@ fn record(folder: &Path, finished: Finished) -> std::io::Result<()> {
     let setup = &finished.scenario.setup;
     let guards: Vec<String> = setup.guard.iter().map(ToString::to_string).collect();
     let guards = if guards.is_empty() { String::new() } else { format!("+{}", guards.join("+")) };
-    let name = format!("{}--{}{guards}.json", finished.scenario.name, setup.strategy.to_string().replace('/', "."));
-    let export = Export::new(finished.scenario, finished.events);
-    std::fs::write(folder.join(name), export.to_json()?)
+    let name = format!("{}--{}{guards}", finished.scenario.name, setup.strategy.to_string().replace('/', "."));
+    let text = Export::new(finished.scenario, finished.events).to_json()?;
+    // A run of that name may be there, from before or from another file: no run is written over another.
+    for nth in 1.. {
+        let name = if nth == 1 { format!("{name}.json") } else { format!("{name}-{nth}.json") };
+        match std::fs::File::create_new(folder.join(name)) {
+            Ok(mut file) => return file.write_all(text.as_bytes()),
+            Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(())
 }

@@ -57,9 +57,17 @@ pub async fn redis(rig: &Rig, to: Endpoint, words: &[&str]) -> Result<Value, Act
         }
         Err(error) => {
             note(rig, to, text.clone(), error.to_string());
-            Err(ActError::BadValue(format!("{text:?}: {error}")))
+            Err(refused(&text, &error))
         }
     }
+}
+
+/// What an error of a node makes of the run: what the node refuses is the command's fault; that it did not
+/// answer, or went away, proves nothing of anybody.
+pub fn refused(command: &str, error: &redis::RedisError) -> ActError {
+    let text = format!("{command:?}: {error}");
+    let of_the_moment = error.is_timeout() || error.is_io_error() || error.is_connection_dropped();
+    if of_the_moment { ActError::Missed(text) } else { ActError::BadValue(text) }
 }
 
 /// A command of these words.

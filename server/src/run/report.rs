@@ -7,6 +7,7 @@ use std::sync::Arc;
 use locks::event::Event;
 use locks::judge::{Finding, Verdict};
 use locks::scenario::Checked;
+use locks::setup::Gated;
 use serde_json::{Value, json};
 
 use super::runner::{Finished, Outcome};
@@ -23,8 +24,10 @@ fn write_text(out: &mut String, file: &str, run: &Finished) -> fmt::Result {
     let setup = &run.scenario.setup;
     let guards: Vec<String> = setup.guard.iter().map(ToString::to_string).collect();
     let guards = if guards.is_empty() { "none".to_owned() } else { guards.join(" + ") };
-    let (word, why) = said(&run.outcome);
-    writeln!(out, "{word}  {file}  {} under {}, guard {guards}", run.scenario.name, setup.strategy)?;
+    let (word, why) = said(run);
+    let strategies: Vec<String> = run.scenario.strategies().into_iter().map(ToString::to_string).collect();
+    let strategies = strategies.join(", then ");
+    writeln!(out, "{word}  {file}  {} under {strategies}, guard {guards}", run.scenario.name)?;
     if let Some(why) = why {
         writeln!(out, "    {why}")?;
     }
@@ -43,7 +46,7 @@ fn write_text(out: &mut String, file: &str, run: &Finished) -> fmt::Result {
 
 /// A run as one JSON object.
 pub fn json(file: &str, run: &Finished) -> Value {
-    let (word, why) = said(&run.outcome);
+    let (word, why) = said(run);
     json!({
         "file": file,
         "name": run.scenario.name,
@@ -62,8 +65,17 @@ pub fn json(file: &str, run: &Finished) -> Value {
     })
 }
 
-fn said(outcome: &Outcome) -> (&'static str, Option<&str>) {
-    match outcome {
+/// What is said of a run that nothing was expected of.
+const NOTHING: &str = "it expects nothing, so this proves nothing: say under [expect] what must hold (aegis format)";
+
+/// The same of one without gates, which may expect nothing.
+const REPLAYED: &str = "without gates its timing is left to luck, so this proves nothing: it was only played";
+
+fn said(run: &Finished) -> (&'static str, Option<&str>) {
+    match &run.outcome {
+        Outcome::Held if !run.scenario.expects_something() => {
+            ("RAN         ", Some(if run.scenario.setup.gated == Gated::No { REPLAYED } else { NOTHING }))
+        }
         Outcome::Held => ("HELD        ", None),
         Outcome::Failed => ("FAILED      ", None),
         Outcome::BadScenario(why) => ("BAD SCENARIO", Some(why)),

@@ -54,6 +54,15 @@ fn exit_statuses_tell_four_things_apart() {
     let export = std::fs::read(record.join("busy--pg-lease.json")).unwrap();
     assert!(server::run::export::Export::read(&export).unwrap().verdict.overlaps.is_empty());
 
+    let without = GOOD.split("[expect]").next().unwrap();
+    let ran = run(data.path(), &[], without);
+    assert_eq!(ran.status, Some(3), "nothing expected is nothing proved: {}{}", ran.out, ran.errors);
+    assert!(ran.out.starts_with("RAN ") && ran.out.contains("[expect]"), "{}", ran.out);
+
+    let recorded = run(data.path(), &[], &String::from_utf8(export).unwrap());
+    assert_eq!(recorded.status, Some(2), "{}{}", recorded.out, recorded.errors);
+    assert!(recorded.errors.contains("recorded run"), "{}", recorded.errors);
+
     let failed = run(data.path(), &["--strategy", "none"], GOOD);
     assert_eq!(failed.status, Some(1), "{}{}", failed.out, failed.errors);
     assert!(failed.out.contains("FAIL overlaps"), "{}", failed.out);

@@ -17,14 +17,12 @@ mod values;
 use self::node::{Node, Table, Value};
 use self::problems::Problems;
 use super::problem::{hint, list};
-use super::{Expect, Problem, Scenario, Stage, Step};
+use super::{Expect, MAX_BYTES, Problem, Scenario, Stage, Step};
 use crate::action::Action;
 use crate::setup::{Gated, Setup};
 
 /// Most steps of a scenario.
 const MAX_STEPS: usize = 1000;
-/// Longest file, in bytes: as many steps, none of them short.
-const MAX_BYTES: usize = 512 * 1024;
 
 impl Scenario {
     /// Read a scenario file.

@@ -50,7 +50,7 @@ async fn ask(rig: &Rig, node: Endpoint, command: &str) -> Result<Value, ActError
     let request = outsider::command(&words)?;
     let mut connection = outsider::connect_reader(rig, node).await?;
     let answer = request.query_async(&mut connection).await;
-    answer.map(outsider::json).map_err(|error| ActError::BadValue(format!("{command:?}: {error}")))
+    answer.map(outsider::json).map_err(|error| outsider::refused(command, &error))
 }
 
 fn same(what: &str, is: &str, wanted: &str) -> Result<(), ActError> {

@@ -1,6 +1,7 @@
 //! `set`: change the set-up while the run goes on. Attempts under way keep what they began with.
 
 use locks::event::Kind;
+use locks::ids::Endpoint;
 use locks::setup::{Gated, Setup, SetupChange};
 use locks::strategy;
 
@@ -18,6 +19,10 @@ pub(super) async fn run(rig: &Rig, change: &SetupChange) -> Result<(), ActError>
     let mut setup = rig.state().setup.clone();
     setup.apply(change);
     check_together(&setup)?;
+    // Before anything is changed: the catalog stands in Postgres.
+    if change.every_s.is_some() {
+        rig.stores.check_runs(Endpoint::Postgres)?;
+    }
     if let Some(node) = pairs_of(&setup) {
         pair::ready(rig, node).await?;
     }
