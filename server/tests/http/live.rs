@@ -157,10 +157,19 @@ fn an_imported_run_never_takes_the_place_of_another() {
         ("/events/0/wall_ms", serde_json::json!(i64::MAX)),
         ("/events/1/at_us", serde_json::json!(u64::MAX)),
         ("/events/0/title", serde_json::json!("\u{0}")),
+        ("/events/0/setup/strategy", serde_json::json!("\u{0}")),
     ] {
         let refused = forged(path, value);
         assert_eq!(refused.status, 422, "{path}: {}", refused.body);
     }
+
+    let other = Learner::new(&lab);
+    let theirs = [("Host", &*other.host), ("Cookie", &other.cookie)];
+    let delete = |id: &str, headers: &[(&str, &str)]| lab.ask("DELETE", &format!("/api/runs/{id}"), headers, "").status;
+    assert_eq!(delete(&id, &theirs), 404, "somebody else's");
+    assert_eq!(delete(&learner.run, &headers), 404, "a live one ends by itself");
+    assert_eq!(delete(&id, &headers), 204);
+    assert_eq!(lab.ask("GET", &format!("/api/runs/{id}/log"), &headers, "").status, 404);
 }
 
 #[test]
