@@ -103,12 +103,14 @@ impl Stores {
             query = match param {
                 Param::Text(text) => query.bind(text),
                 Param::Int(int) => query.bind(int),
+                Param::Null => query.bind(None::<i64>),
                 other => panic!("{other:?} is no parameter of these"),
             };
         }
         if wire.name == "mint" {
             let row = query.fetch_one(&mut self.postgres).await.unwrap();
-            return Reply::Rows { affected: 1, row: vec![Param::Int(row.get(0))] };
+            let int = |at| row.get::<Option<i64>, _>(at).map_or(Param::Null, Param::Int);
+            return Reply::Rows { affected: 1, row: (0..row.len()).map(int).collect() };
         }
         let done = query.execute(&mut self.postgres).await.unwrap();
         Reply::Rows { affected: done.rows_affected(), row: Vec::new() }
