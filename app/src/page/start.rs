@@ -11,7 +11,7 @@ pub(crate) fn page() -> impl IntoView {
         <main id="main" class="start">
             <div class="start-t">
                 <h1>"Which failure does your lock actually cover?"</h1>
-                <p>"Real scheduler replicas race for real locks, in a real Postgres, on your machine."</p>
+                <p>"Real scheduler replicas race for real locks, in real Postgres and Redis, on your machine."</p>
                 <p>"Watch them collide, keep them apart with a lock, then break that lock with real faults."</p>
                 <p>"Nothing is pretended: every row, command and lost lock was read where it happened."</p>
                 <p class="start-a">
