@@ -64,7 +64,7 @@ pub(crate) fn Map() -> impl IntoView {
     });
     view! {
         <div class="wires" node_ref=frame>
-            <svg class="map" width="100%" height=move || geometry.read().height role="group" aria-label="Links and stores">
+            <svg class=move || map_class(&geometry.read()) width="100%" height=move || geometry.read().height role="group" aria-label="Links and stores">
                 <g aria-hidden="true" inner_html=move || lines.get()></g>
                 <g aria-hidden="true" inner_html=move || faces.get()></g>
                 <g aria-hidden="true" inner_html=move || labels.get()></g>
@@ -74,6 +74,14 @@ pub(crate) fn Map() -> impl IntoView {
         </div>
     }
     .into_any()
+}
+
+fn map_class(geometry: &Geometry) -> &'static str {
+    match (geometry.small, geometry.replicas.len()) {
+        (true, _) => "map small",
+        (_, 0..=3) => "map",
+        _ => "map dense",
+    }
 }
 
 /// Nothing moves: the reader wants it so, or the playhead stands.

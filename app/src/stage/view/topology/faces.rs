@@ -35,9 +35,10 @@ pub fn face(look: &Look<'_>, endpoint: Endpoint) -> Face {
     let store = look.stage.topology.store(endpoint);
     let ago = |at: u64| words::short(look.now_us.saturating_sub(at) / 10_000 * 10_000);
     let short = look.geometry.small;
+    let narrow = look.geometry.store(endpoint).is_none_or(|area| area.w < 100);
     let plain = |class, icon, text: String| Face { class, icon, of: None, text };
     if let Some(store) = store {
-        let since = if short { String::new() } else { format!(" {}", ago(store.since_us)) };
+        let since = if narrow { String::new() } else { format!(" {}", ago(store.since_us)) };
         match store.process {
             Process::Stopped => return plain("stopped", Some("pause"), format!("paused{since}")),
             Process::Dead => return plain("dead", Some("kill"), format!("dead{since}")),
@@ -46,15 +47,15 @@ pub fn face(look: &Look<'_>, endpoint: Endpoint) -> Face {
     }
     let held = held(look, endpoint);
     let news = store.and_then(|store| store.back).filter(|(_, at)| look.now_us.saturating_sub(*at) < NEWS_US);
-    if let (Some((back, at)), None) = (news, &held) {
-        let what = match (back, short) {
-            (_, true) => "back",
-            (Back::Empty, _) => "restarted empty",
-            (Back::Kept, _) => "restarted",
-            (Back::Promoted, _) => "took over",
+    if let (Some((back, _)), None) = (news, &held) {
+        let text = match (back, short, narrow) {
+            (_, true, _) => "back",
+            (Back::Empty, _, true) => "empty",
+            (Back::Empty, ..) => "restarted empty",
+            (Back::Kept, ..) => "restarted",
+            (Back::Promoted, ..) => "took over",
         };
-        let text = if short { what.to_owned() } else { format!("{what} {} ago", ago(at)) };
-        return plain("", Some("redo"), text);
+        return plain("", Some("redo"), text.to_owned());
     }
     if let Some(held) = held {
         return held;
@@ -93,7 +94,7 @@ fn in_postgres(look: &Look<'_>) -> Option<Face> {
     let left = lock.expires_us.map(|at| words::short(at.saturating_sub(look.now_us) / 10_000 * 10_000));
     let text = match (here, lock.epoch, left) {
         (true, Some(epoch), Some(left)) if !short => format!("epoch {epoch}, {left}"),
-        (true, _, Some(left)) => left,
+        (true, _, Some(_)) => tenths(lock.expires_us.unwrap_or(0).saturating_sub(look.now_us)),
         (true, Some(epoch), None) => format!("epoch {epoch}"),
         (true, None, None) => "locked".to_owned(),
         (false, Some(epoch), _) => format!("epoch {epoch}"),
@@ -112,7 +113,12 @@ fn in_redis(look: &Look<'_>, endpoint: Endpoint) -> Option<Face> {
         .iter()
         .find(|(name, key)| name.strip_suffix(&lock).is_some_and(|rest| rest.ends_with(':')) && there(key))?;
     let left = (key.at_us + key.pttl_ms.max(0) as u64 * 1000).saturating_sub(look.now_us) / 10_000 * 10_000;
-    let text = if key.pttl_ms < 0 { "no expiry".to_owned() } else { words::short(left) };
+    let text = match (key.pttl_ms < 0, look.geometry.small) {
+        (true, true) => String::new(),
+        (true, false) => "no expiry".to_owned(),
+        (false, true) => tenths(left),
+        (false, false) => words::short(left),
+    };
     Some(Face { of: owner(look, &key.value), text, ..Face::default() })
 }
 
@@ -148,12 +154,19 @@ fn at_bank(look: &Look<'_>) -> Option<Face> {
     let count = of_slot.count() + 1;
     let class = if count > 1 { "harm" } else { "" };
     let icon = (count > 1).then_some("oct");
+    // A phone's box has room for one of the two.
+    let of = (count == 1 || !look.geometry.small).then(|| last.attempt.replica.clone());
     let text = match (look.geometry.small, count) {
         (true, _) => format!("{count} ×"),
         (false, 1) => format!("slot {at}: 1 effect"),
         (false, _) => format!("slot {at}: {count} effects"),
     };
-    Some(Face { class, icon, of: Some(last.attempt.replica.clone()), text })
+    Some(Face { class, icon, of, text })
+}
+
+/// Seconds where there is little room: `1.1s`.
+fn tenths(us: u64) -> String {
+    format!("{}.{}s", us / 1_000_000, us / 100_000 % 10)
 }
 
 /// All boxes.
@@ -178,7 +191,7 @@ pub fn svg(look: &Look<'_>) -> String {
 /// A box of its own, so that what is too long for it is cut off at its edge.
 fn store(look: &Look<'_>, area: Area, name: &str, face: &Face, out: &mut String) {
     let Area { x, y, w, h } = area;
-    let pad = if look.geometry.small { 4 } else { 8 };
+    let pad = if look.geometry.small { 3 } else { 8 };
     _ = write!(
         out,
         r#"<svg x="{x}" y="{y}" width="{w}" height="{h}" class="sto {}"><rect x=".5" y="1.5" width="{}" height="{}" class="sto-b"/><rect width="{w}" height="3" class="sto-t"/>"#,
@@ -192,7 +205,9 @@ fn store(look: &Look<'_>, area: Area, name: &str, face: &Face, out: &mut String)
     _ = write!(out, r#"<text x="{pad}" y="19" class="sto-n">{name}</text>"#);
     let mut at = pad;
     let base = h - 11;
-    if let Some(icon) = face.icon {
+    // A phone's box has room for the word alone.
+    let icon = face.icon.filter(|_| !look.geometry.small || face.class == "harm");
+    if let Some(icon) = icon {
         _ = write!(
             out,
             r##"<svg x="{at}" y="{}" width="12" height="12" viewBox="0 0 16 16" class="ic-in ic-2"><use href="#i-{icon}"/></svg>"##,

@@ -11,10 +11,8 @@ const THREE: i32 = 700;
 const FOUR: i32 = 930;
 /// Below this width the map is a phone's.
 const SMALL: i32 = 560;
-/// Between groups of stores.
-const GAP: i32 = 12;
-/// Between Redis nodes.
-const NEAR: i32 = 4;
+/// Between groups of stores, and between Redis nodes; on a phone half of it.
+const GAPS: (i32, i32) = (12, 4);
 
 /// A rectangle.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -113,17 +111,18 @@ impl Geometry {
         let h = if small { 50 } else { 46 };
         // Widths in parts: a Redis node has 10, the others what is left.
         let (node, other) = if small { (11, 13) } else { (10, 17) };
-        let free = width - 4 * NEAR - 2 * GAP;
+        let (wide, near) = if small { (GAPS.0 / 2, GAPS.1 / 2) } else { GAPS };
+        let free = width - 4 * near - 2 * wide;
         let unit = |parts: i32| free * parts / (5 * node + 2 * other);
         let mut stores = Vec::new();
         let mut x = 0;
         for number in 1..=Endpoint::REDIS_NODES {
             stores.push((Endpoint::Redis(number), Area { x, y, w: unit(node), h }));
-            x += unit(node) + NEAR;
+            x += unit(node) + near;
         }
-        x += GAP - NEAR;
+        x += wide - near;
         stores.push((Endpoint::Postgres, Area { x, y, w: unit(other), h }));
-        x += unit(other) + GAP;
+        x += unit(other) + wide;
         stores.push((Endpoint::Bank, Area { x, y, w: width - x, h }));
         let mut height = y + h;
         for store in &stage.topology.stores {

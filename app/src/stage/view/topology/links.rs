@@ -96,7 +96,7 @@ fn kept<'a>(look: &Look<'a>, link: &Link) -> Vec<&'a Packet> {
 fn label<'a>(look: &Look<'a>, link: &Link) -> Option<Pill<'a>> {
     let for_ = |since: u64| words::short(look.now_us.saturating_sub(since) / 10_000 * 10_000);
     let small = look.geometry.small;
-    let kept = kept(look, link);
+    let kept = if link.keeps(Direction::Request) { kept(look, link) } else { Vec::new() };
     let (icon, what, since) = match link {
         Link { cut_us: Some(since), .. } => ("cut", "cut", *since),
         Link { requests_us: Some(since), .. } => ("hand", "held", *since),

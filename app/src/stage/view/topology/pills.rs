@@ -32,6 +32,10 @@ impl Pill<'_> {
         3 + 17 * i32::from(self.badge.is_some()) + 17 * i32::from(self.icon.is_some())
     }
 
+    fn is_bare(&self) -> bool {
+        self.code.is_empty() && self.loud.is_empty() && self.text.is_empty()
+    }
+
     fn width(&self) -> i32 {
         let (code, loud, text) = (chars(self.code), chars(self.loud), chars(&self.text));
         let gaps = [code, loud, text].iter().filter(|n| **n > 0).count() as i32 * 5;
@@ -107,10 +111,21 @@ impl Plates {
         Area { x, y: (y - h / 2).clamp(bounds.y, (bounds.y + bounds.h - h).max(bounds.y)), w, h }
     }
 
+    /// A dot instead of a plate. It never lies on one: what is written there stays readable.
+    fn dot(&self, pill: &Pill<'_>, (x, y): (i32, i32), out: &mut String) {
+        if self.fits(Area { x: x - 4, y: y - 4, w: 8, h: 8 }) {
+            let hue = pill.badge.map_or('n', hue);
+            _ = write!(out, r#"<circle cx="{x}" cy="{y}" r="4" class="f-{hue} dot"/>"#);
+        }
+    }
+
     /// Put a label on a line, where it finds a place; near the first of those parts of the way if it can.
     pub fn put(&mut self, pill: &Pill<'_>, curve: Curve, parts: &[f64], out: &mut String) {
+        if pill.head() == 3 && pill.is_bare() {
+            return self.dot(pill, curve.at(parts.first().copied().unwrap_or(0.5)), out);
+        }
         let whole = parts.iter().map(|part| (*part, pill.width(), true));
-        let mark = parts.iter().map(|part| (*part, pill.head(), false));
+        let mark = parts.iter().map(|part| (*part, pill.head(), false)).filter(|(_, w, _)| *w > 3);
         for (part, w, is_whole) in whole.chain(mark) {
             let area = self.around(curve.at(part), w, TALL);
             if self.fits(area) {
@@ -118,8 +133,6 @@ impl Plates {
                 return pill.draw(area, is_whole, out);
             }
         }
-        let (x, y) = curve.at(parts.first().copied().unwrap_or(0.5));
-        let hue = pill.badge.map_or('n', hue);
-        _ = write!(out, r#"<circle cx="{x}" cy="{y}" r="4" class="f-{hue} dot"/>"#);
+        self.dot(pill, curve.at(parts.first().copied().unwrap_or(0.5)), out);
     }
 }
