@@ -16,7 +16,7 @@ use crate::stage::menu::{Deed, Entry, Target, entries};
 use crate::stage::view::words;
 
 /// Width of the popover, with its distance from the window's edge.
-const ROOM: f64 = 300.0;
+const ROOM: f64 = 320.0;
 
 /// A menu that is open.
 #[derive(Clone, Debug, PartialEq)]

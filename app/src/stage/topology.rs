@@ -214,7 +214,12 @@ impl Topology {
             ProcessState::Stopped => Process::Stopped,
             ProcessState::Gone => Process::Dead,
         };
-        if state == ProcessState::Started && (before.0 == Process::Dead || before == (Process::Running, true)) {
+        // A pair's replica copies whatever its primary has.
+        let copies = matches!(endpoint, Endpoint::RedisReplica(_));
+        if state == ProcessState::Started
+            && !copies
+            && (before.0 == Process::Dead || before == (Process::Running, true))
+        {
             let back = match endpoint {
                 _ if store.changing && endpoint != Endpoint::Postgres => Back::Promoted,
                 Endpoint::Postgres => Back::Kept,
@@ -279,15 +284,20 @@ impl Topology {
         let at = event.at_us;
         match &event.kind {
             Kind::Sent { attempt, lock, command } => {
-                let StoreCommand { command, to, text, .. } = command;
+                let StoreCommand { command, name: called, to, text, .. } = command;
                 let packet = self.packet(event, name, incarnation, *to);
-                let (command, verb) = (Some(*command), verb(text));
+                let (command, verb) = (Some(*command), verb(text, called));
                 self.push(Packet { attempt: attempt.clone(), lock: lock.clone(), command, verb, ..packet });
             }
             Kind::EffectSent { attempt, sink, epoch, text, .. } => {
                 let to = if *sink == SinkName::Bank { Endpoint::Bank } else { Endpoint::Postgres };
                 let packet = self.packet(event, name, incarnation, to);
-                self.push(Packet { attempt: Some(attempt.clone()), epoch: *epoch, verb: verb(text), ..packet });
+                self.push(Packet {
+                    attempt: Some(attempt.clone()),
+                    epoch: *epoch,
+                    verb: verb(text, "effect"),
+                    ..packet
+                });
             }
             Kind::Answered { lock, command, reply, .. } => {
                 let found = self.packets.iter_mut().rev().find(|packet| {
@@ -376,7 +386,11 @@ impl Topology {
     }
 }
 
-/// The first word of a statement, a command or a request.
-fn verb(text: &str) -> String {
-    text.split_whitespace().next().unwrap_or_default().to_ascii_uppercase()
+/// The first word of a statement, a command or a request; of a script or a composed statement, whose first
+/// word says nothing, what it is called.
+fn verb(text: &str, called: &str) -> String {
+    match text.split_whitespace().next().unwrap_or_default() {
+        "with" | "if" | "local" => called.to_owned(),
+        word => word.to_ascii_uppercase(),
+    }
 }

@@ -108,6 +108,10 @@ pub fn svg(look: &Look<'_>) -> String {
     out
 }
 
+fn joined(one: String, other: String) -> String {
+    if one.is_empty() { other } else { one + ", " + &other }
+}
+
 fn draw(look: &Look<'_>, packet: &Packet, place: Place, plates: &mut Plates, out: &mut String) {
     let Some(curve) = look.geometry.curve(&packet.replica, packet.to) else { return };
     let link = look.stage.topology.link(&packet.replica, packet.to);
@@ -125,10 +129,10 @@ fn draw(look: &Look<'_>, packet: &Packet, place: Place, plates: &mut Plates, out
     let stale = is_request && is_stale(look, packet);
     if is_request && packet.passed_us.is_none_or(|passed| passed > look.now_us) && packet.delay_ms > 0 {
         let left = (packet.sent_us + packet.delay_ms * 1000).saturating_sub(look.now_us);
-        text = format!("{text} {} to go", words::short(left)).trim_start().to_owned();
+        text = joined(text, format!("{} to go", words::short(left)));
     } else if let (true, Some(_)) = (is_request, waits) {
         let since = look.now_us.saturating_sub(packet.sent_us);
-        text = format!("{text} {}", words::short(since / 10_000 * 10_000)).trim_start().to_owned();
+        text = joined(text, words::short(since / 10_000 * 10_000));
     } else if !is_request && place.waits_us.is_some() {
         "unread".clone_into(&mut text);
     }
