@@ -46,8 +46,7 @@ pub fn face(look: &Look<'_>, endpoint: Endpoint) -> Face {
         }
     }
     let held = held(look, endpoint);
-    let news = store.and_then(|store| store.back).filter(|(_, at)| look.now_us.saturating_sub(*at) < NEWS_US);
-    if let (Some((back, _)), None) = (news, &held) {
+    if let (Some(back), None) = (news(look, endpoint), &held) {
         let text = match (back, short, narrow) {
             (_, true, _) => "back",
             (Back::Empty, _, true) => "empty",
@@ -76,6 +75,12 @@ pub fn face(look: &Look<'_>, endpoint: Endpoint) -> Face {
         Endpoint::Bank => "no effect".to_owned(),
     };
     plain("", None, text)
+}
+
+/// How a store came back, if it did so lately.
+pub(super) fn news(look: &Look<'_>, endpoint: Endpoint) -> Option<Back> {
+    let (back, at) = look.stage.topology.store(endpoint)?.back?;
+    (look.now_us.saturating_sub(at) < NEWS_US).then_some(back)
 }
 
 /// What a store holds of the schedule at hand, if it holds anything.

@@ -59,11 +59,11 @@ fn process_words(process: Process) -> &'static str {
 /// Words that last: who holds what changes too often to be a name.
 fn store_words(look: &Look<'_>, endpoint: Endpoint) -> &'static str {
     let words = process_words(look.stage.topology.process(endpoint));
-    match faces::face(look, endpoint).icon {
+    match faces::news(look, endpoint) {
         _ if !words.is_empty() => words,
-        Some("redo") => "restarted",
-        _ if !is_used(look.stage, endpoint) => "not used",
-        _ => "",
+        Some(_) => "restarted",
+        None if !is_used(look.stage, endpoint) => "not used",
+        None => "",
     }
 }
 
