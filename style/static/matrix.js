@@ -18,10 +18,14 @@ function patch(old, fresh) {
 }
 
 async function put(answer, number) {
+  if (answer.headers.get("content-type")?.includes("json")) return say((await answer.json()).detail);
   const page = new DOMParser().parseFromString(await answer.text(), "text/html");
   if (number !== latest) return;
   const fresh = page.getElementById("main");
-  if (!answer.ok || !fresh?.classList.contains("mx")) return say(fresh?.textContent || "The lab did not answer.");
+  if (!answer.ok || !fresh?.classList.contains("mx")) {
+    const words = [...page.querySelectorAll("main h1, main .ink2")].map(part => part.textContent);
+    return say(words.join(": ") || "The lab did not answer.");
+  }
   const focused = document.activeElement;
   const id = focused?.id || focused?.closest("td")?.querySelector("[id]")?.id;
   const within = main().contains(focused);

@@ -15,6 +15,7 @@ pub fn main(page: &MatrixPage) -> String {
     html.class("main", "mx").attr("id", "main").attr("data-busy", if busy { "true" } else { "false" });
     html.open("form").attr("method", "post").attr("action", &page.place.href());
     header(&mut html, page);
+    html.class("p", "mx-said").attr("id", "mx-said").attr("role", "status").close();
     let one = one(page);
     strategies(&mut html, page, &one);
     html.class("div", if page.opened.is_some() { "mx-g" } else { "mx-g alone" });
@@ -27,13 +28,13 @@ pub fn main(page: &MatrixPage) -> String {
     html.close();
     race::race(&mut html, page);
     html.close();
-    html.open("p").attr("class", "sr").attr("id", "mx-said").attr("role", "status").close();
     html.finish()
 }
 
 /// The strategy that a narrow screen shows.
 fn one(page: &MatrixPage) -> String {
-    let named = page.place.strategy.as_ref().filter(|name| page.strategies.contains(name));
+    let opened = page.place.cell.as_ref().map(|cell| &cell.strategy);
+    let named = page.place.strategy.as_ref().or(opened).filter(|name| page.strategies.contains(name));
     // The first that locks: `none` has little to show.
     named.or_else(|| page.strategies.iter().find(|name| *name != "none")).cloned().unwrap_or_default()
 }

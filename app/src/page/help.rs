@@ -4,7 +4,7 @@ use leptos::prelude::*;
 
 use crate::part::icons::Icon;
 
-const KEYS: [(&str, &str); 15] = [
+const KEYS: [(&str, &str); 17] = [
     ("f", "fire a slot of the schedule at hand, to all replicas"),
     ("1 … 9", "select a replica"),
     ("p", "pause it (SIGSTOP)"),
@@ -18,6 +18,8 @@ const KEYS: [(&str, &str); 15] = [
     ("End", "to the run's end, and follow it"),
     ("Space", "stop the picture, play on"),
     ("+ −", "zoom the timeline"),
+    ("← ↑ → ↓", "on the matrix: from cell to cell"),
+    ("c n", "on the matrix: predict “covered”, “not covered”"),
     ("t", "light or dark"),
     ("?", "this help; Escape closes it"),
 ];

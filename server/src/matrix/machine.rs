@@ -66,3 +66,60 @@ impl<'a> Touched<'a> {
         Some(Touched(touched))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use locks::action::Links;
+    use locks::event::Source;
+    use locks::ids::{AttemptId, Endpoint};
+
+    use super::*;
+
+    fn event(kind: Kind) -> Arc<Event> {
+        Arc::new(Event { seq: 1, at_us: 1, until_us: None, source: Source::Runner, kind })
+    }
+
+    fn did(action: Action) -> Arc<Event> {
+        event(Kind::StepBegan { step: 1, action })
+    }
+
+    fn timed_out(replica: &str) -> Arc<Event> {
+        event(Kind::Answered {
+            attempt: Some(AttemptId { replica: replica.to_owned(), incarnation: 1, n: 1 }),
+            lock: "settle-invoices".to_owned(),
+            command: locks::ids::CommandId(7),
+            name: "acquire".to_owned(),
+            reply: Reply::Unknown,
+            took_us: 1_500_000,
+        })
+    }
+
+    fn missed() -> Figures {
+        Figures { effects_per_slot: 1, missed_slots: 1, ..Figures::default() }
+    }
+
+    #[test]
+    fn a_command_that_nothing_disturbed_and_nobody_answered_is_the_machines_doing() {
+        let why = too_busy(&[timed_out("R17")], &missed(), None);
+        assert!(why.unwrap().contains("R17"));
+        let calm = Figures { missed_slots: 0, ..missed() };
+        assert_eq!(too_busy(&[timed_out("R17")], &calm, None), None, "it was made good");
+    }
+
+    #[test]
+    fn what_the_script_disturbs_is_the_locks_doing() {
+        let cut = did(Action::Cut(Links { replica: vec!["A".to_owned()], endpoint: vec![Endpoint::Postgres] }));
+        assert_eq!(too_busy(&[cut.clone(), timed_out("A")], &missed(), None), None);
+        assert!(too_busy(&[cut, timed_out("B")], &missed(), None).is_some());
+        let store = did(Action::Failover(Endpoint::Redis(1)));
+        assert_eq!(too_busy(&[store, timed_out("B")], &missed(), None), None, "a store concerns all");
+    }
+
+    #[test]
+    fn an_effect_without_an_answer_proves_nothing_unless_it_was_cut_off() {
+        let attempt = AttemptId { replica: "A".to_owned(), incarnation: 1, n: 1 };
+        let lost = event(Kind::EffectAnswered { attempt, answer: EffectAnswer::Unknown, took_us: 1 });
+        assert!(too_busy(std::slice::from_ref(&lost), &Figures::default(), None).is_some());
+        assert_eq!(too_busy(&[lost], &Figures::default(), Some("A")), None);
+    }
+}
