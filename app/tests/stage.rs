@@ -2,10 +2,12 @@
 
 mod sample;
 
-use locks::event::Kind;
-use locks::machine::{Outcome, TaskState};
+use locks::event::{EffectAnswer, Kind, Source};
+use locks::guard::Guard;
+use locks::ids::Endpoint;
+use locks::machine::{LockState, Outcome, TaskState};
 use locks::packed::{pack_text, unpack_text};
-use locks::setup::Setup;
+use locks::setup::{Setup, SetupChange};
 
 use app::stage::Stage;
 use app::stage::reel::Reel;
@@ -178,4 +180,111 @@ fn a_long_run_stays_small() {
         stage.wire.total as usize,
         log.events.iter().filter(|e| matches!(e.kind, locks::event::Kind::EffectSent { .. })).count()
     );
+}
+
+/// `pg-lease` with epoch 4, released; then another strategy.
+fn changed_to(strategy: &str) -> Log {
+    let mut log = Log::new(Setup { strategy: "pg-lease".into(), ..Setup::live() });
+    log.lease_slot(1000.0, SETTLE, &["A", "B", "C"], 4);
+    log.set(2400.0, SetupChange { strategy: Some(strategy.into()), ..SetupChange::default() });
+    log
+}
+
+#[test]
+fn an_epoch_stays_with_the_strategy_whose_lock_had_it() {
+    for (strategy, endpoint) in
+        [("pg-row-lock", Endpoint::Postgres), ("redis-set-nx", Endpoint::Redis(1)), ("redlock", Endpoint::Redis(1))]
+    {
+        let mut log = changed_to(strategy);
+        let (stage, now) = at_end(&log);
+        let lock = lock_card(&stage, SETTLE, now);
+        assert_eq!((lock.epoch.as_str(), lock.before.as_str()), ("–", "–"), "{strategy}");
+        // What a store of another strategy says now, and an epoch that was published by an earlier one.
+        let a = log.due(3000.0, "A", SETTLE);
+        let says = |epoch| Kind::StoreSays {
+            lock: SETTLE.to_owned(),
+            state: LockState::Held,
+            token: None,
+            owner: Some(a.id.clone()),
+            epoch,
+            ttl_ms: None,
+        };
+        log.say(3010.0, Source::Store(endpoint), says(Some(4)));
+        let (stage, now) = at_end(&log);
+        let lock = lock_card(&stage, SETTLE, now);
+        assert_eq!((lock.epoch.as_str(), lock.holder.as_deref()), ("–", Some("A")), "{strategy}");
+        assert!(stage.track.holds.last().is_some_and(|hold| hold.epoch.is_none()), "{strategy}");
+        assert_eq!(card_of(&log, "A").store.value, "holds", "{strategy}");
+    }
+}
+
+#[test]
+fn another_strategys_store_is_not_heard() {
+    let mut log = changed_to("redis-set-nx");
+    let a = log.due(3000.0, "A", SETTLE);
+    log.store_says(3010.0, &a, LockState::Held, Some(("t", 5, 1500)));
+    let (stage, now) = at_end(&log);
+    assert_eq!(lock_card(&stage, SETTLE, now).holder, None, "Postgres has no word in a Redis key");
+}
+
+#[test]
+fn what_another_strategys_store_says_is_no_denial() {
+    let mut log = Log::new(Setup { strategy: "pg-lease".into(), ..Setup::live() });
+    let a = log.due(1000.0, "A", SETTLE);
+    log.acquire(1003.0, &a, Some(1));
+    log.set(1200.0, SetupChange { strategy: Some("redis-set-nx".into()), ..SetupChange::default() });
+    let free = Kind::StoreSays {
+        lock: SETTLE.to_owned(),
+        state: LockState::Free,
+        token: None,
+        owner: None,
+        epoch: None,
+        ttl_ms: None,
+    };
+    log.say(1210.0, Source::Store(Endpoint::Redis(1)), free);
+    let (stage, now) = at_end(&log);
+    assert!(stage.track.sections.iter().all(|section| section.denied.is_empty()), "{:?}", stage.track.sections);
+    assert_eq!(card(&stage, "A", SETTLE, now).first, Joint::Open, "nobody asks that store any more");
+    let said = caption(&stage, SETTLE, now);
+    assert_eq!((said.chip, said.why.contains("A began under pg-lease")), (None, true), "{}", said.why);
+}
+
+#[test]
+fn who_began_under_an_earlier_strategy_is_named() {
+    let mut log = Log::new(Setup::live());
+    let a = log.due(1000.0, "A", SETTLE);
+    log.enter(1001.0, &a, None);
+    log.set(1100.0, SetupChange { strategy: Some("pg-lease".into()), ..SetupChange::default() });
+    let b = log.due(2000.0, "B", SETTLE);
+    log.acquire(2003.0, &b, Some(1));
+    let (stage, now) = at_end(&log);
+    let said = caption(&stage, SETTLE, now);
+    assert_eq!(said.chip, Some("Overlap"));
+    assert!(said.why.contains("A began under none"), "{}", said.why);
+    assert!(figures(&stage).iter().all(|figure| !figure.harm), "pg-lease is not charged with it");
+}
+
+/// A's effect with epoch 8 arrives after B's grant; the guard was changed while A was inside.
+fn stale_after_a_guard_change() -> Log {
+    let mut log = paused_holder();
+    let guard = SetupChange { guard: Some(vec![Guard::MaxSeen]), ..SetupChange::default() };
+    log.set(18_000.0, guard);
+    let a = sample::Go { id: "A.1.5".parse().unwrap(), slot: sample::settle_slot(16) };
+    log.settled(18_300.0, &a, Some(8), EffectAnswer::Accepted, 2);
+    log
+}
+
+#[test]
+fn a_stale_effect_after_a_guard_change_is_stale_in_figures_and_marks() {
+    let mut log = stale_after_a_guard_change();
+    let (stage, _) = at_end(&log);
+    let effect = stage.track.effects.last().unwrap().seq;
+    let figures_of = |stage: &Stage| figures(stage).iter().map(|figure| figure.value.clone()).collect::<Vec<_>>();
+    assert_eq!(figures_of(&stage)[..3], ["1", "2", "1"], "the overlap went on, the slot counts whole");
+    assert!(stage.is_stale(effect));
+    // Another strategy: none of it is its doing, and the effect stays what it was.
+    log.set(19_000.0, SetupChange { strategy: Some("redis-set-nx".into()), ..SetupChange::default() });
+    let (stage, _) = at_end(&log);
+    assert_eq!(figures_of(&stage)[..3], ["0", "0", "0"]);
+    assert!(stage.is_stale(effect));
 }

@@ -17,11 +17,12 @@ use borsh::{BorshDeserialize, BorshSerialize};
 
 use locks::action::Action;
 use locks::event::{EndReason, Event, Kind, Problem, ProcessName, ProcessState, Schedule, Source};
-use locks::ids::{AttemptId, LockName, Slot};
-use locks::judge::{Judge, Verdict};
-use locks::setup::Setup;
+use locks::guard::Guard;
+use locks::ids::{AttemptId, Endpoint, LockName, Slot};
+use locks::judge::{Finding, Judge, Verdict};
+use locks::setup::{Setup, StrategyName};
 use locks::sorted::Map;
-use locks::strategy::{self, Info};
+use locks::strategy::{self, Info, LockAt};
 
 pub mod lock;
 pub mod menu;
@@ -40,6 +41,17 @@ use topology::Topology;
 use track::{Cause, CauseKind, Track};
 use wire::Wire;
 
+/// How replicas coordinated, and what the sink checked, from some moment on.
+#[derive(Clone, Debug, PartialEq, Eq, BorshSerialize, BorshDeserialize)]
+pub struct Era {
+    /// From when.
+    pub from_us: u64,
+    /// How replicas coordinated.
+    pub strategy: StrategyName,
+    /// What the sink checked.
+    pub guard: Vec<Guard>,
+}
+
 /// What the stage shows at one moment of a run.
 #[derive(Clone, Debug, Default, PartialEq, BorshSerialize, BorshDeserialize)]
 pub struct Stage {
@@ -57,8 +69,14 @@ pub struct Stage {
     pub at_us: u64,
     /// The set-up.
     pub setup: Setup,
-    /// Since when the strategy and guard are what they are.
-    pub since_us: u64,
+    /// Since when the strategy is what it is.
+    pub strategy_us: u64,
+    /// Since when the guard is, and the strategy.
+    pub guard_us: u64,
+    /// Since when locks stand where they stand.
+    pub store_us: u64,
+    /// Every strategy and guard of the run so far, in order, each with when it began; the present one last.
+    pub history: Vec<Era>,
     /// The catalog of schedules.
     pub catalog: Vec<Schedule>,
     /// Replicas, by name.
@@ -80,6 +98,9 @@ pub struct Stage {
     /// What the judge found since the strategy and guard are what they are, as last asked: see [`Stage::judge`].
     #[borsh(skip)]
     pub verdict: Verdict,
+    /// Stale effects of the whole run, as last asked: what was stale stays so whatever is changed.
+    #[borsh(skip)]
+    stale: Vec<Finding>,
     /// Steps begun.
     pub steps: u32,
     /// The last thing that went wrong, with its event.
@@ -101,7 +122,62 @@ impl Stage {
 
     /// Ask the judge. This costs time in the number of attempts so far, so it is not done for each event.
     pub fn judge(&mut self) {
-        self.verdict = self.judge.verdict_since(self.since_us);
+        self.verdict = self.judge.verdict_since(self.strategy_us, self.guard_us);
+        self.stale = self.judge.stale_effects();
+    }
+
+    /// What the judge finds in the whole run, whatever was changed meanwhile.
+    pub fn whole_verdict(&self) -> Verdict {
+        self.judge.verdict()
+    }
+
+    /// Was the effect that this event tells of stale?
+    pub fn is_stale(&self, seq: u64) -> bool {
+        self.stale.iter().any(|found| found.certain && found.events.contains(&seq))
+    }
+
+    /// The strategy that an attempt began under, if it was changed since.
+    pub fn begun_under(&self, attempt: &Attempt) -> Option<&StrategyName> {
+        if attempt.began_us >= self.strategy_us {
+            return None;
+        }
+        let era = self.history.iter().rev().find(|era| era.from_us <= attempt.began_us);
+        era.map(|era| &era.strategy)
+    }
+
+    /// Does what the store says concern an attempt? Not if it began when locks stood somewhere else.
+    pub fn concerns(&self, attempt: &Attempt) -> bool {
+        attempt.began_us >= self.store_us
+    }
+
+    fn changed(&mut self, at_us: u64, setup: &Setup) {
+        let at_of = |name: &StrategyName| strategy::info(&name.strategy).map(|info| info.lock_at);
+        if self.setup.strategy != setup.strategy {
+            self.strategy_us = at_us;
+        }
+        if at_of(&self.setup.strategy) != at_of(&setup.strategy) {
+            self.store_us = at_us;
+            self.locks.clear();
+            self.track.move_locks(at_us);
+        }
+        self.guard_us = at_us;
+        self.history.push(Era { from_us: at_us, strategy: setup.strategy.clone(), guard: setup.guard.clone() });
+    }
+
+    /// Is a reading one of the present strategy's lock? Of an earlier one's store it says nothing.
+    fn is_of_lock(&self, endpoint: Endpoint, at_us: u64) -> bool {
+        let at = self.strategy().map(|info| info.lock_at);
+        at_us >= self.store_us
+            && match at {
+                Some(LockAt::Keys { .. }) => matches!(endpoint, Endpoint::Redis(_)),
+                Some(LockAt::Nowhere) => false,
+                _ => endpoint == Endpoint::Postgres,
+            }
+    }
+
+    /// Do the locks of this set-up have epochs?
+    fn has_epochs(&self) -> bool {
+        self.strategy().is_none_or(|info| info.has_epochs(&self.setup))
     }
 
     /// Fold in the next event. Events that were folded in before are passed over, so that a stream which
@@ -149,7 +225,8 @@ impl Stage {
                 self.run.clone_from(run);
                 self.title.clone_from(title);
                 self.origin_us = at;
-                self.since_us = at;
+                (self.strategy_us, self.guard_us, self.store_us) = (at, at, at);
+                self.history = vec![Era { from_us: at, strategy: setup.strategy.clone(), guard: setup.guard.clone() }];
                 self.wall_ms = *wall_ms;
                 self.setup = Setup::clone(setup);
                 self.catalog.clone_from(catalog);
@@ -157,9 +234,9 @@ impl Stage {
                     self.replicas.or_default(name.clone());
                 }
             }
-            Kind::Set { change, setup } => {
-                if change.strategy.is_some() || change.guard.is_some() {
-                    self.since_us = at;
+            Kind::Set { setup, .. } => {
+                if (&self.setup.strategy, &self.setup.guard) != (&setup.strategy, &setup.guard) {
+                    self.changed(at, setup);
                 }
                 self.setup = Setup::clone(setup);
             }
@@ -318,9 +395,19 @@ impl Stage {
             Kind::Entered { attempt: id, lock, epoch } => {
                 let Some(attempt) = self.attempt(id) else { return };
                 attempt.entered_us = Some(at);
-                let schedule = attempt.slot.schedule.clone();
+                let (schedule, began_us) = (attempt.slot.schedule.clone(), attempt.began_us);
+                let elsewhere = began_us < self.store_us;
                 self.track.end_wait(id, at);
-                self.track.enter(event.seq, id, schedule, lock, *epoch, at);
+                self.track.enter(track::Section {
+                    seq: event.seq,
+                    attempt: id.clone(),
+                    schedule,
+                    lock: lock.clone(),
+                    epoch: *epoch,
+                    span: (at, None),
+                    denied: Vec::new(),
+                    elsewhere,
+                });
             }
             Kind::EffectSent { attempt: id, slot, epoch, .. } => {
                 if let Some(attempt) = self.attempt(id) {
@@ -355,19 +442,18 @@ impl Stage {
     fn store(&mut self, event: &Event) {
         let Source::Store(endpoint) = &event.source else { return };
         match &event.kind {
+            Kind::StoreSays { .. } if !self.is_of_lock(*endpoint, event.at_us) => {}
             Kind::StoreSays { lock, state, token, owner, epoch, ttl_ms } => {
                 let reading = lock::Reading {
                     endpoint: *endpoint,
                     state: *state,
                     token: token.clone(),
                     owner: owner.clone(),
-                    epoch: *epoch,
+                    epoch: epoch.filter(|_| self.has_epochs()),
                     ttl_ms: *ttl_ms,
                     at_us: event.at_us,
                 };
-                let is_news = self.locks.or_default(lock.clone()).read(&reading);
-                // Whoever asks no store is not denied by one.
-                if is_news && self.asks_a_store() {
+                if self.locks.or_default(lock.clone()).read(&reading) {
                     self.track.store_says(lock, &reading);
                 }
             }

@@ -83,6 +83,8 @@ pub struct Attempt {
     pub slot: Slot,
     /// The lock that it competes for.
     pub lock: LockName,
+    /// When it became due.
+    pub began_us: u64,
     /// Where it stands.
     pub state: TaskState,
     /// Where it stood before, in order, the present state last.
@@ -119,6 +121,7 @@ impl Attempt {
             id,
             slot,
             lock,
+            began_us: at_us,
             state: TaskState::Due,
             path: vec![TaskState::Scheduled, TaskState::Due],
             since_us: at_us,

@@ -34,6 +34,8 @@ pub struct Section {
     pub span: Span,
     /// When the store denied it.
     pub denied: Vec<Span>,
+    /// It began when locks stood somewhere else: what the store says now says nothing about it.
+    pub elsewhere: bool,
 }
 
 /// A hold: the store says that somebody holds.
@@ -238,27 +240,17 @@ impl Track {
         push(&mut self.causes, cause);
     }
 
-    pub(super) fn enter(
-        &mut self,
-        seq: u64,
-        id: &AttemptId,
-        schedule: String,
-        lock: &str,
-        epoch: Option<u64>,
-        at_us: u64,
-    ) {
-        push(
-            &mut self.sections,
-            Section {
-                seq,
-                attempt: id.clone(),
-                schedule,
-                lock: lock.to_owned(),
-                epoch,
-                span: (at_us, None),
-                denied: Vec::new(),
-            },
-        );
+    pub(super) fn enter(&mut self, section: Section) {
+        push(&mut self.sections, section);
+    }
+
+    /// Locks stand somewhere else from now on: nobody says any more how those stand that stood before.
+    pub(super) fn move_locks(&mut self, at_us: u64) {
+        for section in self.sections.iter_mut().filter(|section| section.span.1.is_none()) {
+            section.elsewhere = true;
+            close_denial(section, at_us);
+        }
+        self.holds.iter_mut().for_each(|hold| _ = hold.span.1.get_or_insert(at_us));
     }
 
     pub(super) fn leave(&mut self, id: &AttemptId, at_us: u64) {
@@ -364,6 +356,9 @@ impl Track {
             );
         }
         for section in self.sections.iter_mut().filter(|section| section.lock == lock && section.span.1.is_none()) {
+            if section.elsewhere {
+                continue;
+            }
             let agrees = held && reading.owner.as_ref() == Some(&section.attempt);
             // A reading from before the section began says nothing about it.
             if reading.at_us < section.span.0 {
@@ -380,6 +375,10 @@ impl Track {
 
 fn close_section(section: &mut Section, at_us: u64) {
     section.span.1.get_or_insert(at_us);
+    close_denial(section, at_us);
+}
+
+fn close_denial(section: &mut Section, at_us: u64) {
     if let Some(denied) = section.denied.last_mut() {
         denied.1.get_or_insert(at_us);
     }

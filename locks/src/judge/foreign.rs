@@ -4,7 +4,6 @@
 use super::facts::{Attempt, Command, Stamp};
 use super::{Finding, Granted, View, names};
 use crate::ids::AttemptId;
-use crate::sorted::by_numbers;
 
 pub(super) fn find(view: &View) -> Vec<Finding> {
     let mut found = Vec::new();
@@ -15,8 +14,7 @@ pub(super) fn find(view: &View) -> Vec<Finding> {
             found.extend(command.executed().and_then(|at| judge(by, lock, command, at, grants)));
         }
     }
-    by_numbers(&mut found, |finding| (finding.until_us, finding.completed_by()));
-    found
+    view.done(found)
 }
 
 fn judge(

@@ -51,13 +51,13 @@ impl Judge {
 
     /// What is found so far; provisional until the run has ended.
     pub fn verdict(&self) -> Verdict {
-        self.verdict_since(0)
+        self.verdict_since(0, 0)
     }
 
-    /// The same for attempts that became due at or after that time, in microseconds: since the strategy was
-    /// last changed, say.
-    pub fn verdict_since(&self, from_us: u64) -> Verdict {
-        let view = View::new(&self.facts, from_us);
+    /// The same for attempts that began at or after the first time, in microseconds, and for what was completed
+    /// at or after the second: since the strategy was last changed, say, and since the guard was.
+    pub fn verdict_since(&self, began_us: u64, done_us: u64) -> Verdict {
+        let view = View::new(&self.facts, began_us, done_us);
         Verdict {
             provisional: self.facts.ended.is_none(),
             overlaps: overlap::find(&view),
@@ -69,12 +69,20 @@ impl Judge {
             outcomes: outcomes::list(&view),
         }
     }
+
+    /// Stale effects of the whole run, whatever was changed meanwhile.
+    pub fn stale_effects(&self) -> Vec<Finding> {
+        stale::find(&View::new(&self.facts, 0, 0))
+    }
 }
 
 /// The facts, and from when on they count.
 struct View<'a> {
     facts: &'a Facts,
-    from_us: u64,
+    /// Attempts count that began since then.
+    began_us: u64,
+    /// Findings count that were completed since then.
+    done_us: u64,
     /// All grants of each lock that a store answered, in order of time; also those of attempts that do not
     /// count.
     grants: Map<&'a str, Vec<Granted<'a>>>,
@@ -90,7 +98,7 @@ struct Granted<'a> {
 }
 
 impl<'a> View<'a> {
-    fn new(facts: &'a Facts, from_us: u64) -> View<'a> {
+    fn new(facts: &'a Facts, began_us: u64, done_us: u64) -> View<'a> {
         let mut grants: Map<&str, Vec<Granted>> = Map::new();
         // Of several stores a quorum granted, whatever others left unanswered.
         let by_quorum = |attempt: &Attempt| attempt.granted.as_ref().is_some_and(|grant| !grant.nodes.is_empty());
@@ -108,18 +116,25 @@ impl<'a> View<'a> {
                 granted.highest_epoch = highest;
             }
         }
-        View { facts, from_us, grants }
+        View { facts, began_us, done_us, grants }
     }
 
     /// The attempts that count.
     fn attempts(&self) -> impl Iterator<Item = (&'a AttemptId, &'a Attempt)> {
-        let from_us = self.from_us;
+        let began_us = self.began_us;
         let all = self.facts.attempts.iter().map(|(id, attempt)| (id, &**attempt));
-        all.filter(move |(_, attempt)| attempt.began_us >= from_us)
+        all.filter(move |(_, attempt)| attempt.began_us >= began_us)
     }
 
     fn counts(&self, id: &AttemptId) -> bool {
-        self.facts.attempts.get(id).is_none_or(|attempt| attempt.began_us >= self.from_us)
+        self.facts.attempts.get(id).is_none_or(|attempt| attempt.began_us >= self.began_us)
+    }
+
+    /// Findings that were completed in time, in the order of their completion.
+    fn done(&self, mut found: Vec<Finding>) -> Vec<Finding> {
+        found.retain(|finding| finding.until_us >= self.done_us);
+        by_numbers(&mut found, |finding| (finding.until_us, finding.completed_by()));
+        found
     }
 
     /// The grants of a lock, in order of time.

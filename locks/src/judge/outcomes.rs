@@ -13,6 +13,9 @@ pub(super) fn list(view: &View) -> Map<String, Vec<Outcome>> {
     let mut of_replica: Map<&str, Map<(i64, &Slot, &AttemptId), Outcome>> = Map::new();
     for (id, attempt) in view.attempts() {
         let Some(slot) = &attempt.slot else { continue };
+        if attempt.finished.is_some_and(|(_, finished)| finished.at_us < view.done_us) {
+            continue;
+        }
         let outcome = attempt.finished.map_or(Outcome::Open, |(outcome, _)| outcome);
         of_replica.or_default(&id.replica).insert((slot.fire_ms, slot, id), outcome);
     }
@@ -60,7 +63,9 @@ pub(super) fn missed(view: &View) -> Vec<Slot> {
         tries.known > 0 && tries.open == 0 && tries.over_us.saturating_add(STRAGGLERS_US) <= facts.now_us
     };
     let missed = slots.into_iter().filter(|(slot, tries)| {
-        tries.began_us >= Some(view.from_us)
+        let done_us = if tries.open > 0 { facts.now_us } else { tries.over_us.max(tries.began_us.unwrap_or(0)) };
+        tries.began_us >= Some(view.began_us)
+            && done_us >= view.done_us
             && !accepted.contains_key(slot)
             && (facts.ended.is_some() || hopeless(tries))
     });

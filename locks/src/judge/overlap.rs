@@ -31,6 +31,7 @@ pub(super) fn find(view: &View) -> Vec<Finding> {
             inside.push(section);
         }
     }
+    found.retain(|finding: &Finding| finding.until_us >= view.done_us);
     by_numbers(&mut found, |finding| (finding.from_us, finding.completed_by()));
     found
 }

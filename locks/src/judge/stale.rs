@@ -3,17 +3,15 @@
 
 use super::facts::Accepted;
 use super::{Finding, Granted, View, names};
-use crate::sorted::by_numbers;
 
 pub(super) fn find(view: &View) -> Vec<Finding> {
     let counted = view.facts.accepted.iter().filter(|accepted| view.counts(&accepted.attempt));
-    let mut found: Vec<Finding> = counted
+    let found = counted
         .filter_map(|accepted| Some((accepted, first_newer(view, accepted)?)))
         .filter(|(accepted, newer)| newer.grant.stamp.may_be_before(&accepted.stamp))
         .map(|(accepted, newer)| finding(accepted, newer))
         .collect();
-    by_numbers(&mut found, |finding| (finding.until_us, finding.completed_by()));
-    found
+    view.done(found)
 }
 
 /// The first grant that is newer than the one that an effect was sent under.

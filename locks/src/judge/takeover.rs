@@ -7,17 +7,20 @@ use crate::ids::AttemptId;
 use crate::sorted::by_numbers;
 
 pub(super) fn measure(view: &View) -> Vec<Option<u64>> {
-    let mut faults: Vec<&Struck> = view.facts.faults.iter().filter(|fault| fault.stamp.at_us >= view.from_us).collect();
+    let mut faults: Vec<&Struck> =
+        view.facts.faults.iter().filter(|fault| fault.stamp.at_us >= view.began_us).collect();
     by_numbers(&mut faults, |fault| (fault.stamp.at_us, fault.stamp.seq));
     let measured = faults.into_iter().filter_map(|fault| {
         let at_us = fault.stamp.at_us;
-        let holding = view.facts.attempts.iter().filter(|(id, attempt)| holds(view, fault, id, attempt));
+        let holding = view.attempts().filter(|(id, attempt)| holds(view, fault, id, attempt));
         let (_, holder) = holding.max_by_key(|(_, attempt)| attempt.entered.map(|entered| entered.at_us))?;
         let mut grants = view.grants(holder.lock.as_deref()?).iter();
         let next = grants.find(|next| next.id.replica != fault.replica && next.grant.stamp.at_us > at_us);
         let taken_us = next.map(|next| next.grant.stamp.at_us);
         let given_back = holder.released().is_some_and(|released| taken_us.is_some_and(|at| released.at_us < at));
-        Some(taken_us.filter(|_| !given_back).map(|taken_us| (taken_us - at_us) / 1000))
+        let done_us = taken_us.unwrap_or(at_us);
+        let taken_us = taken_us.filter(|_| !given_back);
+        (done_us >= view.done_us).then_some(taken_us.map(|taken_us| (taken_us - at_us) / 1000))
     });
     measured.collect()
 }

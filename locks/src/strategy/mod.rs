@@ -137,6 +137,15 @@ impl Info {
         self.mutants.iter().find(|mutant| mutant.name == name)
     }
 
+    /// Do its grants carry epochs under this set-up?
+    pub fn has_epochs(&self, setup: &Setup) -> bool {
+        match self.epochs {
+            Epochs::None => false,
+            Epochs::Granted => true,
+            Epochs::Minted => setup.needs_epochs(),
+        }
+    }
+
     /// What moves the machine from one state to another: there is one row for each such pair.
     pub fn on(&self, from: &str, to: &str) -> Option<&'static str> {
         self.transitions.iter().find(|row| row.0 == from && row.2 == to).map(|row| row.1)

@@ -257,6 +257,7 @@ async fn read_on(
     board: Arc<Board>,
 ) {
     let mut last: BTreeMap<LockName, Reading> = BTreeMap::new();
+    let mut last_at = LockAt::default();
     let mut expiry: Option<Instant> = None;
     loop {
         let mut waiting = Vec::new();
@@ -274,10 +275,14 @@ async fn read_on(
                 waiting.push(answer);
             }
         }
-        let (known, lock_at) = board.look(|standing| {
+        let (known, lock_at, has_epochs) = board.look(|standing| {
             let known: Vec<LockName> = standing.locks.keys().cloned().collect();
-            (known, standing.lock_at)
+            (known, standing.lock_at, standing.has_epochs)
         });
+        // What stood elsewhere is no news of what stands here.
+        if std::mem::replace(&mut last_at, lock_at) != lock_at {
+            last.clear();
+        }
         let read = async {
             match lock_at {
                 LockAt::Keys { nodes: most, quorum } => Ok(nodes.read(&known, most, quorum).await),
@@ -289,7 +294,9 @@ async fn read_on(
         match timeout(READ_LIMIT, read).await {
             Ok(Ok((readings, again))) => {
                 expiry = readings.iter().filter_map(|reading| reading.expires()).chain(again).min();
-                for reading in readings {
+                for mut reading in readings {
+                    // Epochs that an earlier strategy published are not this lock's.
+                    reading.epoch = reading.epoch.filter(|_| has_epochs);
                     if last.get(&reading.lock).is_none_or(|before| before.differs(&reading)) {
                         reading.record(&recorder, &board);
                         last.insert(reading.lock.clone(), reading);

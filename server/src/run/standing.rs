@@ -24,6 +24,8 @@ pub struct Standing {
     pub stores: BTreeMap<Endpoint, ProcessState>,
     /// Where the run's locks stand.
     pub lock_at: LockAt,
+    /// They have epochs.
+    pub has_epochs: bool,
     /// The lock of the latest `fire`.
     pub latest_lock: Option<LockName>,
     /// Counts gates that were reached, to tell a gate from the same gate reached again.
@@ -133,7 +135,9 @@ impl Standing {
                 self.stores.insert(*endpoint, *state);
             }
             Kind::Began { setup, .. } | Kind::Set { setup, .. } => {
-                self.lock_at = strategy::find(&setup.strategy).map_or(LockAt::Nowhere, |(info, _)| info.lock_at);
+                let info = strategy::info(&setup.strategy.strategy);
+                self.lock_at = info.map_or(LockAt::Nowhere, |info| info.lock_at);
+                self.has_epochs = info.is_some_and(|info| info.has_epochs(setup));
             }
             Kind::SlotFired { slot, lock, to } => {
                 self.latest_lock = Some(lock.clone());

@@ -50,7 +50,7 @@ pub fn caption(stage: &Stage, schedule: &str, now_us: u64) -> Caption {
     let lock = stage.locks.get(&stage.lock_of(schedule));
     let slot = stage.slots.get(schedule);
     let slot_words = slot.map(|slot| words::clock(slot.fire_ms)).unwrap_or_default();
-    let settled: Vec<_> = stage
+    let settled: Vec<&Effect> = stage
         .track
         .effects
         .iter()
@@ -63,8 +63,9 @@ pub fn caption(stage: &Stage, schedule: &str, now_us: u64) -> Caption {
     }
     if names.len() > 1 {
         let all = if names.len() == 2 { "are both inside" } else { "are inside at the same time" };
-        let why =
-            denied(stage, &inside, now_us).unwrap_or_else(|| format!("Slot {slot_words}: no lock keeps them apart."));
+        let why = denied(stage, &inside, now_us)
+            .or_else(|| begun_under(stage, &inside))
+            .unwrap_or_else(|| format!("Slot {slot_words}: no lock keeps them apart."));
         return Caption { chip: Some("Overlap"), what: format!("{} {all}.", listed(&names)), why };
     }
     if settled.len() > 1 {
@@ -75,9 +76,24 @@ pub fn caption(stage: &Stage, schedule: &str, now_us: u64) -> Caption {
             why: format!("{} each posted it; the {} accepted all of them.", listed(&senders), stage.setup.sink),
         };
     }
+    let late: Vec<&Effect> = settled.iter().copied().filter(|effect| stage.is_stale(effect.seq)).collect();
+    if let Some(effect) = late.last() {
+        let name = &effect.attempt.replica;
+        let under = attempts.iter().find(|(_, attempt, _)| attempt.id == effect.attempt);
+        let under = under.and_then(|(_, attempt, _)| stage.begun_under(attempt));
+        let under = under.map(|under| format!(" It began under {under}.")).unwrap_or_default();
+        return Caption {
+            chip: Some("Stale effect"),
+            what: format!("The {} accepted {name}’s effect{}.", stage.setup.sink, epoch_words(effect.epoch)),
+            why: format!("A newer grant had been answered before.{under}"),
+        };
+    }
     if let Some((name, attempt, process)) = inside.first() {
         let holds = lock.is_some_and(|lock| lock.is_held_by(&attempt.id));
         let what = format!("{name} is inside{}.", attempt.epoch().map(|e| format!(", epoch {e}")).unwrap_or_default());
+        if let Some(why) = begun_under(stage, &inside) {
+            return plain(what, why);
+        }
         if !stage.asks_a_store() {
             return plain(what, "It asked nobody, and nobody else is inside at the moment.");
         }
@@ -137,11 +153,19 @@ fn plain(what: impl Into<String>, why: impl Into<String>) -> Caption {
     Caption { chip: None, what: what.into(), why: why.into() }
 }
 
+/// Who of those inside began under an earlier strategy: the present one answers for none of it.
+fn begun_under(stage: &Stage, inside: &[&(&str, &Attempt, Process)]) -> Option<String> {
+    inside.iter().find_map(|(name, attempt, _)| {
+        let under = stage.begun_under(attempt)?;
+        Some(format!("{name} began under {under}; {} does not answer for it.", stage.setup.strategy))
+    })
+}
+
 /// Whom of those inside the store denies, and why.
 fn denied(stage: &Stage, inside: &[&(&str, &Attempt, Process)], now_us: u64) -> Option<String> {
     inside.iter().find_map(|(name, attempt, process)| {
         let lock = stage.locks.get(&attempt.lock)?;
-        if lock.is_held_by(&attempt.id) || lock.read_us < attempt.entered_us? {
+        if !stage.concerns(attempt) || lock.is_held_by(&attempt.id) || lock.read_us < attempt.entered_us? {
             return None;
         }
         let stopped = if *process == Process::Stopped { " while it was stopped" } else { "" };
@@ -204,7 +228,8 @@ fn of_schedules(stage: &Stage) -> String {
 
 /// The latest event that settled a slot once more, if it is still in view.
 fn again(stage: &Stage) -> Option<u64> {
-    let again = |effect: &&Effect| effect.nth > 1 && effect.answer == EffectAnswer::Accepted;
+    let counts = |effect: &Effect| stage.verdict.effects_per_slot.get(&effect.slot).is_some_and(|n| *n > 1);
+    let again = |effect: &&Effect| effect.nth > 1 && effect.answer == EffectAnswer::Accepted && counts(effect);
     stage.track.effects.iter().rev().find(again).map(|effect| effect.seq)
 }
 
@@ -214,7 +239,7 @@ pub fn since(stage: &Stage) -> Option<String> {
         [] => String::new(),
         guards => format!(", guard {}", words::guards(guards)),
     };
-    (stage.since_us > stage.origin_us).then(|| format!("since {}{guard}", stage.setup.strategy))
+    (stage.guard_us > stage.origin_us).then(|| format!("since {}{guard}", stage.setup.strategy))
 }
 
 impl Caption {

@@ -218,7 +218,8 @@ fn first_joint(
     let believes = attempt.is_some_and(|attempt| believes_to_hold(replica, attempt));
     let is_inside = attempt.is_some_and(Attempt::is_inside);
     let denied = if is_inside && inside > 1 { Joint::Harm } else { Joint::Differs };
-    if !stage.asks_a_store() {
+    // Nobody was asked, or somebody whom nobody asks any more.
+    if !stage.asks_a_store() || attempt.is_some_and(|attempt| believes && !stage.concerns(attempt)) {
         return match (is_inside, inside) {
             (true, 2..) => Joint::Harm,
             (true, _) => Joint::Open,
@@ -272,7 +273,7 @@ fn took(stage: &Stage, name: &str, schedule: &str, attempt: Option<&Attempt>, no
     let Some(last) = accepted.last() else {
         return (says(None, "nothing yet", own_note.unwrap_or_default()), Joint::Equal);
     };
-    let stale = stage.verdict.stale_effects.iter().any(|found| found.certain && found.events.contains(&last.seq));
+    let stale = accepted.iter().any(|effect| stage.is_stale(effect.seq));
     let value = match (accepted.len(), last.epoch) {
         (1, Some(epoch)) => format!("epoch {epoch}"),
         (1, None) => "1 effect".to_owned(),

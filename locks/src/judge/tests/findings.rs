@@ -269,11 +269,11 @@ fn since_a_time_only_attempts_due_then_or_later_count() {
     log.accepted(102, "C.1.1", 2, Some(1)).finished(104, "C.1.1", 2, Outcome::Executed);
     let judge = log.judge();
     assert_eq!(judge.verdict().overlaps.len(), 3);
-    let since = judge.verdict_since(100_000);
+    let since = judge.verdict_since(100_000, 100_000);
     assert_eq!(since.overlaps, [], "A and B were due before");
     assert_eq!(since.effects_per_slot, Map::from([(slot(2), 1)]));
     assert_eq!(since.outcomes.keys().collect::<Vec<_>>(), ["C"]);
-    assert_eq!(judge.verdict_since(100_001), Verdict { provisional: true, ..Verdict::default() });
+    assert_eq!(judge.verdict_since(100_001, 0), Verdict { provisional: true, ..Verdict::default() });
 }
 
 #[test]

@@ -2,6 +2,7 @@
 
 mod findings;
 mod sections;
+mod since;
 mod size;
 
 use super::*;

@@ -76,7 +76,11 @@ pub fn table(stage: &Stage, look: &Look, now_us: u64, most: usize) -> Vec<TableR
     }
     for effect in stage.track.effects.iter().filter(|effect| look.row(&effect.slot.schedule).is_some()) {
         let (what, harm) = match &effect.answer {
-            EffectAnswer::Accepted => (format!("accepted, {}× for its slot", effect.nth), effect.nth > 1),
+            EffectAnswer::Accepted => {
+                let stale = stage.is_stale(effect.seq);
+                let word = if stale { "stale, accepted" } else { "accepted" };
+                (format!("{word}, {}× for its slot", effect.nth), effect.nth > 1 || stale)
+            }
             EffectAnswer::Rejected(guard) => (format!("rejected by {guard}"), false),
             EffectAnswer::GuardUnreachable(guard) => (format!("rejected, {guard} could not ask"), false),
             EffectAnswer::Unknown => ("unanswered".to_owned(), false),

@@ -173,6 +173,9 @@ fn label(
     let epoch = section.epoch.map(|epoch| format!("epoch {epoch}"));
     let candidates: Vec<String> = match (denied, epoch) {
         (true, _) => vec!["inside · store denies".to_owned(), "store denies".to_owned(), "denied".to_owned()],
+        (false, Some(epoch)) if section.elsewhere => {
+            vec![format!("inside · {epoch} · store not asked"), format!("inside · {epoch}"), epoch]
+        }
         (false, Some(epoch)) => vec![format!("inside · {epoch} · store agrees"), format!("inside · {epoch}"), epoch],
         (false, None) => vec!["inside".to_owned()],
     };
@@ -187,5 +190,6 @@ fn label(
 pub(in super::super) fn section_words(section: &Section) -> String {
     let epoch = section.epoch.map(|epoch| format!(", believes epoch {epoch}")).unwrap_or_default();
     let denied = if section.denied.is_empty() { "" } else { "; for a part of it the store denies it" };
-    format!("{} inside{epoch}{denied}", section.attempt.replica)
+    let elsewhere = if section.elsewhere { "; begun before the strategy was changed" } else { "" };
+    format!("{} inside{epoch}{denied}{elsewhere}", section.attempt.replica)
 }

@@ -27,7 +27,7 @@ impl Pen<'_> {
             let x = exact.max(free);
             let hue = hue(&effect.attempt.replica);
             let mut svg = String::new();
-            let stale = stage.verdict.stale_effects.iter().any(|found| found.events.contains(&effect.seq));
+            let stale = stage.is_stale(effect.seq);
             let flew = effect.sent_us.map_or(0, |sent| effect.at_us.saturating_sub(sent));
             if let (Some(sent), Some(lane)) = (effect.sent_us, self.lanes.of(&effect.attempt.replica))
                 && (stale || flew > 250_000)
