@@ -13,6 +13,7 @@ mod sample;
 
 use app::data::{PageProblem, RunLine, RunPage};
 use app::stage::Stage;
+use app::stage::era::listed;
 use app::{Page, document};
 use axum::Router;
 use axum::extract::{Path, Query};
@@ -35,9 +36,9 @@ fn stage(id: &str) -> Option<Stage> {
     Some(Stage::of(&events(id)?))
 }
 
-fn run(id: &str, live: bool) -> Html<String> {
-    let page = match stage(id) {
-        Some(stage) => Page::Run(Box::new(RunPage { id: id.to_owned(), stage, live, owner: live })),
+fn run(id: &str, live: bool, at: Option<u64>) -> Html<String> {
+    let page = match events(id) {
+        Some(events) => Page::Run(Box::new(RunPage::new(id.to_owned(), events.iter(), live, live, at))),
         None => Page::Problem(PageProblem {
             title: "There is no such run".to_owned(),
             detail: "It may have been deleted.".to_owned(),
@@ -54,7 +55,7 @@ fn runs() -> Html<String> {
             id: id.to_owned(),
             name: "live".to_owned(),
             title: stage.title.clone(),
-            strategy: stage.setup.strategy.to_string(),
+            strategy: listed(&stage.history),
             began_ms: stage.wall_ms,
             events: stage.seq,
             ended: Some(EndReason::Closed),
@@ -63,6 +64,11 @@ fn runs() -> Html<String> {
         })
     });
     Html(document(Page::Runs(lines.collect())))
+}
+
+#[derive(serde::Deserialize)]
+struct Open {
+    at: Option<u64>,
 }
 
 #[derive(serde::Deserialize)]
@@ -83,9 +89,9 @@ async fn main() {
     let site = arguments.next().unwrap_or_else(|| "target/site".to_owned());
     let pages = Router::new()
         .route("/", get(async || Html(document(Page::Start))))
-        .route("/lab", get(async || run("paused", true)))
+        .route("/lab", get(async || run("paused", true, None)))
         .route("/runs", get(async || runs()))
-        .route("/runs/{id}", get(async |Path(id): Path<String>| run(&id, false)))
+        .route("/runs/{id}", get(async |Path(id): Path<String>, Query(open): Query<Open>| run(&id, false, open.at)))
         .route("/api/runs/{id}/log", get(log))
         .fallback_service(tower_http::services::ServeDir::new(site));
     let listener = tokio::net::TcpListener::bind(&address).await.expect("a free address");

@@ -2,10 +2,11 @@
 //! browser begins with the very same state and never asks again.
 
 use borsh::{BorshDeserialize, BorshSerialize};
-use locks::event::{EndReason, Whose};
+use locks::event::{EndReason, Event, Whose};
 use serde::{Deserialize, Serialize};
 
 use crate::stage::Stage;
+use crate::stage::view::caption;
 
 /// A run as a page shows it: the folded log, and what the reader may do with it.
 #[derive(Clone, Debug, PartialEq, BorshSerialize, BorshDeserialize)]
@@ -18,6 +19,29 @@ pub struct RunPage {
     pub live: bool,
     /// The reader may act on it.
     pub owner: bool,
+    /// The event at which it is opened; `None`: at its end.
+    pub at: Option<u64>,
+    /// What a run that is over is: its title, its strategies, its verdict, as markup. Empty while it goes on.
+    pub heading: String,
+}
+
+impl RunPage {
+    /// A run from its whole log, opened at an event if one is named.
+    pub fn new<'a>(
+        id: String,
+        events: impl Iterator<Item = &'a Event> + Clone,
+        live: bool,
+        owner: bool,
+        at: Option<u64>,
+    ) -> RunPage {
+        let mut stage = Stage::default();
+        events.clone().for_each(|event| stage.push(event));
+        let (at, heading) = match live {
+            true => (at, String::new()),
+            false => (at.or_else(|| stage.opening(events)), caption::run_html(&stage)),
+        };
+        RunPage { id, stage, live, owner, at, heading }
+    }
 }
 
 /// One line of the list of runs.
@@ -29,7 +53,7 @@ pub struct RunLine {
     pub name: String,
     /// Its title.
     pub title: String,
-    /// The strategy that it was last set to.
+    /// Every strategy and guard that it was set to, in order, in words.
     pub strategy: String,
     /// When it began, in milliseconds since the Unix epoch.
     pub began_ms: i64,

@@ -10,9 +10,10 @@ use locks::packed::{pack_text, unpack_text};
 use locks::setup::{Setup, SetupChange};
 
 use app::stage::Stage;
+use app::stage::era::{eras, listed};
 use app::stage::reel::Reel;
 use app::stage::replica::Process;
-use app::stage::view::caption::{caption, figures, figures_html, settled_twice};
+use app::stage::view::caption::{caption, figures, figures_html, run_html, settled_twice, strategy_html};
 use app::stage::view::card::{Card, Joint, card};
 use app::stage::view::lock_card::lock_card;
 use app::stage::view::rows;
@@ -287,4 +288,63 @@ fn a_stale_effect_after_a_guard_change_is_stale_in_figures_and_marks() {
     let (stage, _) = at_end(&log);
     assert_eq!(figures_of(&stage)[..3], ["0", "0", "0"]);
     assert!(stage.is_stale(effect));
+}
+
+#[test]
+fn a_stored_run_is_opened_where_something_was_found() {
+    let opening = |log: &Log| at_end(log).0.opening(&log.events);
+    let log = collision();
+    let seq = opening(&log).unwrap();
+    let stage = Stage::of(&log.events[..seq as usize]);
+    assert_eq!(caption(&stage, SETTLE, stage.at_us).chip, Some("Overlap"), "the first thing that was found is seen");
+    assert_eq!(stage.replicas.values().filter(|replica| replica.attempts[SETTLE].is_inside()).count(), 2);
+    let calm = changed_to("pg-lease/no-owner-check");
+    let entered = calm.events.iter().find(|event| matches!(event.kind, Kind::Entered { .. })).unwrap().seq;
+    assert_eq!(opening(&calm), Some(entered), "nothing was found");
+    assert_eq!(opening(&Log::new(Setup::live())), None, "nobody ever entered: at its end");
+}
+
+#[test]
+fn a_stored_run_says_its_strategies_and_the_verdict_of_the_whole() {
+    let mut log = collision();
+    log.set(12_000.0, SetupChange { strategy: Some("pg-lease".into()), ..SetupChange::default() });
+    log.set(13_000.0, SetupChange { guard: Some(vec![Guard::MaxSeen]), ..SetupChange::default() });
+    log.set(14_000.0, SetupChange { strategy: Some("redlock".into()), ..SetupChange::default() });
+    log.set(15_000.0, SetupChange { guard: Some(vec![]), lease_ms: Some(900), ..SetupChange::default() });
+    let (stage, _) = at_end(&log);
+    assert_eq!(listed(&stage.history), "none, then pg-lease, then guard max-seen, then redlock, then guard none");
+    assert_eq!(eras(&log.events), stage.history);
+    assert!(figures(&stage).iter().all(|figure| figure.value == "0" || figure.value == "–"), "since redlock");
+    let html = run_html(&stage);
+    assert!(html.contains("none, then pg-lease") && html.contains("harm"), "{html}");
+}
+
+#[test]
+fn a_process_that_has_no_number_yet_is_starting() {
+    let stage = Stage::of(&collision().events[..1]);
+    assert_eq!(card(&stage, "A", SETTLE, stage.at_us).pid, "starting");
+    assert_eq!(card_of(&collision(), "A").pid, "pid 48265");
+}
+
+#[test]
+fn the_strategy_says_how_it_works_and_a_broken_variant_that_it_is() {
+    let how =
+        |name: &str| strategy_html(&Stage::of(&Log::new(Setup { strategy: name.into(), ..Setup::live() }).events));
+    assert!(how("pg-lease").contains("One row a lock") && !how("pg-lease").contains("broken"));
+    let mutant = how("pg-lease/no-owner-check");
+    assert!(mutant.contains("broken on purpose") && mutant.contains("do not ask whose"), "{mutant}");
+}
+
+#[test]
+fn a_missed_slot_is_a_violation_and_takeover_and_missed_say_what_they_are() {
+    let mut log = Log::new(Setup::live());
+    let a = log.due(1000.0, "A", SETTLE);
+    log.finish(1100.0, &a, TaskState::Due, Outcome::Skipped, "cancelled");
+    log.process(2000.0, "B", locks::event::ProcessState::Stopped);
+    let (stage, _) = at_end(&log);
+    let missed = figures(&stage).pop().unwrap();
+    assert_eq!((missed.value.as_str(), missed.harm), ("1", true));
+    let html = figures_html(&stage);
+    assert!(html.contains("title=\"Slots that were due") && html.contains("title=\"From the latest fault"), "{html}");
+    assert!(html.contains("all schedules"), "{html}");
 }

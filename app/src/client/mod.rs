@@ -102,7 +102,10 @@ pub(crate) fn act(play: Play, action: Value) {
     let path = format!("/api/runs/{}/actions", play.id.get_value());
     leptos::task::spawn_local(async move {
         let notice = match ask("POST", &path, Some(&action.to_string())).await {
-            Ok(answer) if answer.status < 300 => None,
+            Ok(answer) if answer.status < 300 => {
+                play.done(&action);
+                None
+            }
             Ok(answer) => Some(refusal(&answer)),
             Err(notice) => Some(notice),
         };

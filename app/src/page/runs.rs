@@ -38,7 +38,7 @@ pub(crate) fn page(runs: Vec<RunLine>) -> impl IntoView {
                             <tr>
                                 <th>"run"</th>
                                 <th>"began (UTC)"</th>
-                                <th>"strategy"</th>
+                                <th>"strategies and guards"</th>
                                 <th class="r">"events"</th>
                                 <th class="r">"overlaps"</th>
                                 <th class="r">"effects per slot"</th>

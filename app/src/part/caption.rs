@@ -14,13 +14,14 @@ pub(crate) fn CaptionBar() -> impl IntoView {
         let (schedule, now) = (play.schedule.get(), play.now.get());
         play.with(|stage| caption::caption(stage, &schedule, now))
     });
+    let how = Memo::new(move |_| play.with(caption::strategy_html));
     let figures = Memo::new(move |_| play.with(caption::figures_html));
     view! {
         <section
             class=move || if said.read().chip.is_some() { "caption harm wide" } else { "caption wide" }
             aria-label="What is true now"
         >
-            <div class="said" inner_html=move || said.read().html()></div>
+            <div class="said" inner_html=move || said.read().html() + &how.read()></div>
             <div class="figures" on:click=move |event| seek(play, &event) inner_html=move || figures.get()></div>
         </section>
     }

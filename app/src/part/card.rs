@@ -72,7 +72,7 @@ fn CardView(name: String) -> impl IntoView {
                 <header class="card-h">
                     <span class=format!("rep {} rep-l", hue(&name))>{name.clone()}</span>
                     <h3 class="name">"Replica " {name.clone()}</h3>
-                    <span class="pid num">"pid " {move || card.read().pid}</span>
+                    <span class="pid num">{move || card.read().pid.clone()}</span>
                     <span class="grow"></span>
                     <span class=move || card.read().chip_class() inner_html=move || card.read().chip_html()></span>
                     <span class="fold show-s" inner_html=move || card.read().fold()></span>

@@ -19,7 +19,12 @@ pub(crate) fn Notices() -> impl IntoView {
         {move || {
             play.notice
                 .get()
-                .map(|Notice { title, detail }| message(title, detail, Some(Box::new(move || play.notice.set(None)))))
+                .map(|Notice { title, detail }| message("oct", title, detail, Some(Box::new(move || play.notice.set(None)))))
+        }}
+        {move || {
+            play.did
+                .get()
+                .map(|did| message("clock", did, "End shows it.".to_owned(), Some(Box::new(move || play.did.set(None)))))
         }}
         {move || {
             trouble
@@ -27,14 +32,14 @@ pub(crate) fn Notices() -> impl IntoView {
                 .filter(|(seq, _)| *seq > hidden.get())
                 .map(|(seq, problem)| {
                     let title = words::whose(problem.whose).to_owned();
-                    message(title, problem.text, Some(Box::new(move || hidden.set(seq))))
+                    message("oct", title, problem.text, Some(Box::new(move || hidden.set(seq))))
                 })
         }}
         {move || {
             (play.stream.get() == Stream::Lost)
                 .then(|| {
                     let title = "The stream to the lab was lost".to_owned();
-                    message(title, "Trying again. If the lab still runs, what happens meanwhile is fetched then; nothing is missed.".to_owned(), None)
+                    message("oct", title, "Trying again. If the lab still runs, what happens meanwhile is fetched then; nothing is missed.".to_owned(), None)
                 })
         }}
         {move || {
@@ -63,10 +68,10 @@ pub(crate) fn Notices() -> impl IntoView {
     .into_any()
 }
 
-fn message(title: String, detail: String, close: Option<Box<dyn Fn() + Send + Sync>>) -> AnyView {
+fn message(icon: &'static str, title: String, detail: String, close: Option<Box<dyn Fn() + Send + Sync>>) -> AnyView {
     view! {
         <div class="msg-b wide" role="alert">
-            <Icon name="oct" />
+            <Icon name=icon />
             <p class="b">{title}</p>
             <p>{detail}</p>
             {close

@@ -10,6 +10,7 @@ use crate::client;
 use crate::data::RunPage;
 use crate::stage::Stage;
 use crate::stage::reel::Reel;
+use crate::stage::view::deed;
 use crate::stage::view::timeline::Look;
 
 /// Pixels a second of the timeline at first.
@@ -85,6 +86,8 @@ pub(crate) struct Play {
     pub menu: RwSignal<Option<Opened>>,
     /// What was refused last.
     pub notice: RwSignal<Option<Notice>>,
+    /// What was done last to a run of which another moment is shown.
+    pub did: RwSignal<Option<String>>,
     /// Counts refusals, so that controls go back to what is.
     pub refused: RwSignal<u32>,
     /// The log in memory, once it was asked for.
@@ -123,6 +126,7 @@ impl Play {
             selected: RwSignal::new(None),
             menu: RwSignal::new(None),
             notice: RwSignal::new(None),
+            did: RwSignal::new(None),
             refused: RwSignal::new(0),
             reel: StoredValue::new(Reel::default()),
             tail: StoredValue::new(Vec::new()),
@@ -150,6 +154,11 @@ impl Play {
     pub(crate) fn with_live<R>(self, read: impl FnOnce(&Stage) -> R) -> R {
         self.frame.track();
         self.live.with_value(read)
+    }
+
+    /// The stage whose set-up stands in the bar: where it can be changed the run's end, else what is shown.
+    pub(crate) fn with_set<R>(self, read: impl FnOnce(&Stage) -> R) -> R {
+        if self.owner { self.with_live(read) } else { self.with(read) }
     }
 
     /// The log in memory.
@@ -225,8 +234,16 @@ impl Play {
         }
     }
 
+    /// It was done: said where one does not see it.
+    pub(crate) fn done(self, action: &Value) {
+        let ahead = self.last_us().saturating_sub(self.now.get_untracked());
+        let elsewhere = self.head.get_untracked() != Head::End;
+        self.did.set(elsewhere.then(|| deed::in_live_run(action, ahead)));
+    }
+
     /// Show the run's end.
     pub(crate) fn follow(self) {
+        self.did.set(None);
         self.playing.set(false);
         self.pan.set(0.0);
         self.shown.set_value(None);

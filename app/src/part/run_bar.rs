@@ -16,8 +16,8 @@ use crate::stage::view::words;
 #[component]
 pub(crate) fn RunBar() -> impl IntoView {
     let play = play();
-    let setup = Memo::new(move |_| play.with_live(|stage| stage.setup.clone()));
-    let count = Memo::new(move |_| play.with_live(|stage| stage.replicas.len()));
+    let setup = Memo::new(move |_| play.with_set(|stage| stage.setup.clone()));
+    let count = Memo::new(move |_| play.with_set(|stage| stage.replicas.len()));
     let open = RwSignal::new(false);
     // One replica at a time comes or goes: until the run says so, further clicks are passed over.
     let pending = RwSignal::new(false);

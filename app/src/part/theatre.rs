@@ -11,6 +11,7 @@ use super::lock::LockPanel;
 use super::menu::Menu;
 use super::notice::Notices;
 use super::play::Play;
+use super::rows::seek;
 use super::run_bar::RunBar;
 use super::timeline::TimelinePanel;
 use crate::client;
@@ -41,16 +42,15 @@ pub fn hydrate() {
 /// A run on the stage.
 fn theatre(page: RunPage) -> impl IntoView {
     let heading = if page.owner { "Lab" } else { "Run" };
-    let is_live = page.live;
+    let (at, about) = (page.at, page.heading.clone());
     let play = Play::new(page);
     provide_context(play);
     Effect::new(move |_| {
         client::drive(play);
         keys::listen(play);
-        // A stored run is watched from its beginning, or from the event that the address names; how it ended is
-        // seen at its end.
-        if !is_live {
-            play.seek(client::asked_event().unwrap_or(1));
+        // The event that the address names goes first.
+        if let Some(seq) = client::asked_event().or(at) {
+            play.seek(seq);
         }
     });
     view! {
@@ -58,6 +58,17 @@ fn theatre(page: RunPage) -> impl IntoView {
         <main id="main" class="stage">
             <h1 class="sr">{heading}</h1>
             <Notices />
+            {(!about.is_empty())
+                .then(|| {
+                    view! {
+                        <section
+                            class="panel run-h wide"
+                            aria-label="This run"
+                            on:click=move |event| seek(play, &event)
+                            inner_html=about
+                        ></section>
+                    }
+                })}
             <CaptionBar />
             <div class="col">
                 <Cards />

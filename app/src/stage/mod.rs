@@ -5,6 +5,7 @@
 //! | module | what it folds |
 //! |---|---|
 //! | [`replica`] | what each replica is and believes |
+//! | [`era`] | which strategy and guard the run had when |
 //! | [`lock`] | what the store says of each lock |
 //! | [`track`] | what happened when: the marks of the timeline |
 //! | [`wire`] | commands and effects, verbatim |
@@ -16,14 +17,14 @@
 use borsh::{BorshDeserialize, BorshSerialize};
 
 use locks::action::Action;
-use locks::event::{EndReason, Event, Kind, Problem, ProcessName, ProcessState, Schedule, Source};
-use locks::guard::Guard;
+use locks::event::{EffectAnswer, EndReason, Event, Kind, Problem, ProcessName, ProcessState, Schedule, Source};
 use locks::ids::{AttemptId, Endpoint, LockName, Slot};
 use locks::judge::{Finding, Judge, Verdict};
 use locks::setup::{Setup, StrategyName};
 use locks::sorted::Map;
 use locks::strategy::{self, Info, LockAt};
 
+pub mod era;
 pub mod lock;
 pub mod menu;
 pub mod reel;
@@ -34,23 +35,13 @@ pub mod track;
 pub mod view;
 pub mod wire;
 
+use era::Era;
 use lock::Lock;
 use replica::{Attempt, Process, Replica};
 use tables::Tables;
 use topology::Topology;
 use track::{Cause, CauseKind, Track};
 use wire::Wire;
-
-/// How replicas coordinated, and what the sink checked, from some moment on.
-#[derive(Clone, Debug, PartialEq, Eq, BorshSerialize, BorshDeserialize)]
-pub struct Era {
-    /// From when.
-    pub from_us: u64,
-    /// How replicas coordinated.
-    pub strategy: StrategyName,
-    /// What the sink checked.
-    pub guard: Vec<Guard>,
-}
 
 /// What the stage shows at one moment of a run.
 #[derive(Clone, Debug, Default, PartialEq, BorshSerialize, BorshDeserialize)]
@@ -131,6 +122,25 @@ impl Stage {
         self.judge.verdict()
     }
 
+    /// Where a reader who comes to a finished run begins to look: at the first thing that the judge found, else
+    /// where somebody first entered. `None`: at its end.
+    pub fn opening<'a>(&self, events: impl IntoIterator<Item = &'a Event>) -> Option<u64> {
+        let verdict = self.whole_verdict();
+        let found = [&verdict.overlaps, &verdict.stale_effects, &verdict.foreign_releases].into_iter().flatten();
+        let found = found.filter(|found| found.certain).filter_map(|found| found.events.last().copied()).min();
+        let (mut again, mut entered) = (None, None);
+        for event in events {
+            match &event.kind {
+                Kind::EffectSettled { answer: EffectAnswer::Accepted, nth: 2.., .. } => {
+                    again = again.or(Some(event.seq))
+                }
+                Kind::Entered { .. } => entered = entered.or(Some(event.seq)),
+                _ => {}
+            }
+        }
+        found.into_iter().chain(again).min().or(entered)
+    }
+
     /// Was the effect that this event tells of stale?
     pub fn is_stale(&self, seq: u64) -> bool {
         self.stale.iter().any(|found| found.certain && found.events.contains(&seq))
@@ -161,7 +171,7 @@ impl Stage {
             self.track.move_locks(at_us);
         }
         self.guard_us = at_us;
-        self.history.push(Era { from_us: at_us, strategy: setup.strategy.clone(), guard: setup.guard.clone() });
+        self.history.push(Era::new(at_us, setup));
     }
 
     /// Is a reading one of the present strategy's lock? Of an earlier one's store it says nothing.
@@ -226,7 +236,7 @@ impl Stage {
                 self.title.clone_from(title);
                 self.origin_us = at;
                 (self.strategy_us, self.guard_us, self.store_us) = (at, at, at);
-                self.history = vec![Era { from_us: at, strategy: setup.strategy.clone(), guard: setup.guard.clone() }];
+                self.history = vec![Era::new(at, setup)];
                 self.wall_ms = *wall_ms;
                 self.setup = Setup::clone(setup);
                 self.catalog.clone_from(catalog);
@@ -235,7 +245,7 @@ impl Stage {
                 }
             }
             Kind::Set { setup, .. } => {
-                if (&self.setup.strategy, &self.setup.guard) != (&setup.strategy, &setup.guard) {
+                if self.history.last().is_none_or(|last| !last.is_of(setup)) {
                     self.changed(at, setup);
                 }
                 self.setup = Setup::clone(setup);

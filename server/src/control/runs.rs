@@ -25,7 +25,7 @@ pub struct StoredRun {
     pub tag: Option<String>,
     /// SHA-256 of the scenario, hexadecimal.
     pub script: String,
-    /// How replicas coordinated.
+    /// How replicas coordinated and what the sink checked, in order: `none, then pg-lease`.
     pub strategy: String,
     /// When it began.
     pub started_at: DateTime<Utc>,

@@ -2,14 +2,14 @@
 //! business of `app`.
 
 use app::data::{PageProblem, RunPage};
-use app::stage::Stage;
 use app::{Page, document};
 use axum::Router;
-use axum::extract::{Path, State};
+use axum::extract::{Path, Query, State};
 use axum::http::{StatusCode, header};
 use axum::response::{Html, IntoResponse, Response};
 use axum::routing::{MethodRouter, get};
 use locks::event::Whose;
+use serde::Deserialize;
 
 use super::App;
 use super::headers::PAGE_POLICY;
@@ -34,18 +34,25 @@ pub fn fallback(app: &App) -> MethodRouter {
 /// The learner's live run, begun if there is none.
 async fn lab(State(app): State<App>, learner: Learner) -> Response {
     match app.sessions.open(&learner.0).await {
-        Ok(live) => show(run_page(live.id().to_owned(), &live.log(), true)),
+        Ok(live) => show(run_page(live.id().to_owned(), &live.log(), true, None)),
         Err(error) => problem(error.into()),
     }
 }
 
+/// Where a run is to be opened.
+#[derive(Deserialize)]
+struct Open {
+    /// At this event.
+    at: Option<u64>,
+}
+
 /// A stored run, or a live one.
-async fn run(State(app): State<App>, Path(id): Path<String>, learner: Learner) -> Response {
+async fn run(State(app): State<App>, Path(id): Path<String>, Query(open): Query<Open>, learner: Learner) -> Response {
     match app.sessions.get(&id) {
-        Some(live) if live.owner() == learner.0 => show(run_page(id, &live.log(), true)),
+        Some(live) if live.owner() == learner.0 => show(run_page(id, &live.log(), true, open.at)),
         Some(_) => problem(ApiError::NotFound("run")),
         None => match app.shelf.log(&id).await {
-            Ok(log) => show(run_page(id, &log, false)),
+            Ok(log) => show(run_page(id, &log, false, open.at)),
             Err(error) => problem(error.into()),
         },
     }
@@ -66,12 +73,10 @@ fn answer(status: StatusCode, page: Page) -> Response {
     (status, [(header::CONTENT_SECURITY_POLICY, PAGE_POLICY)], Html(document(page))).into_response()
 }
 
-fn run_page(id: String, log: &Log, owner: bool) -> Page {
-    let mut stage = Stage::default();
-    for event in log.after(0) {
-        stage.push(&event);
-    }
-    Page::Run(Box::new(RunPage { id, stage, live: !log.is_ended(), owner }))
+fn run_page(id: String, log: &Log, owner: bool, at: Option<u64>) -> Page {
+    let events = log.after(0);
+    let events = events.iter().map(AsRef::as_ref);
+    Page::Run(Box::new(RunPage::new(id, events, !log.is_ended(), owner, at)))
 }
 
 /// An error as a page, with the error's status.

@@ -4,6 +4,7 @@
 use std::sync::Arc;
 
 use app::data::RunLine;
+use app::stage::era;
 use chrono::{DateTime, Duration, Utc};
 use locks::event::{EndReason, Event, Kind};
 use locks::judge::Verdict;
@@ -102,7 +103,7 @@ fn stored(owner: Option<&str>, events: &[Arc<Event>]) -> Option<StoredRun> {
         title: title.clone(),
         tag: tag.clone(),
         script: script.clone(),
-        strategy: setup.strategy.to_string(),
+        strategy: era::listed(&era::eras(events.iter().map(Arc::as_ref))),
         started_at,
         ended_at: started_at + Duration::microseconds(took_us),
         reason: reason(*why)?,

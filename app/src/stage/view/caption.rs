@@ -4,15 +4,22 @@
 
 use locks::event::EffectAnswer;
 use locks::ids::Slot;
-use locks::judge::Finding;
+use locks::judge::{Finding, Verdict};
 use locks::machine::{LockState, Outcome};
+use locks::strategy;
 
 use super::{epoch_words, listed, words};
 use crate::html::Html;
 use crate::stage::Stage;
+use crate::stage::era;
 use crate::stage::lock::HoldEnd;
 use crate::stage::replica::{Attempt, Process};
 use crate::stage::track::Effect;
+
+/// What the figure means.
+const TAKEOVER: &str = "From the latest fault on a holder to the next grant of its lock by another replica";
+/// What the figure means.
+const MISSED: &str = "Slots that were due and of which no effect was accepted, once no attempt can bring one";
 
 /// The caption.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -32,6 +39,8 @@ pub struct Figure {
     pub value: String,
     /// What it counts.
     pub name: &'static str,
+    /// What that means, where the name does not say it.
+    pub title: &'static str,
     /// It is a violation.
     pub harm: bool,
     /// The event that proves the latest of them.
@@ -182,10 +191,14 @@ fn denied(stage: &Stage, inside: &[&(&str, &Attempt, Process)], now_us: u64) -> 
 
 /// The judge's six figures, since the strategy and guard are what they are.
 pub fn figures(stage: &Stage) -> Vec<Figure> {
-    let verdict = &stage.verdict;
+    figures_of(&stage.verdict, again(stage, &stage.verdict))
+}
+
+fn figures_of(verdict: &Verdict, again: Option<u64>) -> Vec<Figure> {
     let count = |found: &[Finding]| found.iter().filter(|found| found.certain).count() as u64;
     let figure = |n: u64, one: &'static str, many: &'static str, most: u64, event: Option<u64>| Figure {
         value: words::grouped(n),
+        title: "",
         name: if n == 1 { one } else { many },
         harm: n > most,
         event: event.filter(|_| n > most),
@@ -197,16 +210,17 @@ pub fn figures(stage: &Stage) -> Vec<Figure> {
     let takeover = verdict.takeover_ms.last().copied().flatten();
     vec![
         found("overlap", "overlaps", &verdict.overlaps),
-        figure(u64::from(verdict.most_effects()), "effect per slot", "effects per slot", 1, again(stage)),
+        figure(u64::from(verdict.most_effects()), "effect per slot", "effects per slot", 1, again),
         found("stale effect", "stale effects", &verdict.stale_effects),
         found("foreign release", "foreign releases", &verdict.foreign_releases),
         Figure {
             value: takeover.map_or_else(|| "–".to_owned(), |ms| words::short(ms * 1000)),
             name: "takeover",
+            title: TAKEOVER,
             harm: false,
             event: None,
         },
-        Figure { value: words::grouped(verdict.missed_slots.len() as u64), name: "missed", harm: false, event: None },
+        Figure { title: MISSED, ..figure(verdict.missed_slots.len() as u64, "missed", "missed", 0, None) },
     ]
 }
 
@@ -227,8 +241,8 @@ fn of_schedules(stage: &Stage) -> String {
 }
 
 /// The latest event that settled a slot once more, if it is still in view.
-fn again(stage: &Stage) -> Option<u64> {
-    let counts = |effect: &Effect| stage.verdict.effects_per_slot.get(&effect.slot).is_some_and(|n| *n > 1);
+fn again(stage: &Stage, verdict: &Verdict) -> Option<u64> {
+    let counts = |effect: &Effect| verdict.effects_per_slot.get(&effect.slot).is_some_and(|n| *n > 1);
     let again = |effect: &&Effect| effect.nth > 1 && effect.answer == EffectAnswer::Accepted && counts(effect);
     stage.track.effects.iter().rev().find(again).map(|effect| effect.seq)
 }
@@ -254,19 +268,57 @@ impl Caption {
     }
 }
 
+/// How the strategy works, in its own sentence, as markup; of a variant, what differs.
+pub fn strategy_html(stage: &Stage) -> String {
+    let Ok((info, mutant)) = strategy::find(&stage.setup.strategy) else { return String::new() };
+    let mut html = Html::new();
+    html.class("p", "how").attr("title", &format!("{}: {}", info.name, info.text));
+    html.element("code", "", &stage.setup.strategy.to_string()).text(" ");
+    if mutant.is_some_and(|mutant| mutant.broken) {
+        html.element("b", "", "broken on purpose").text(" ");
+    }
+    html.text(mutant.map_or(info.text, |mutant| mutant.text));
+    html.finish()
+}
+
 /// The judge's figures as markup.
 pub fn figures_html(stage: &Stage) -> String {
     let mut html = Html::new();
-    html.class("p", "since").text(&since(stage).unwrap_or_default());
+    html.class("p", "since");
+    let since = since(stage);
+    match stage.catalog.len() > 1 {
+        true => html.text("all schedules").text(&since.map(|since| format!(", {since}")).unwrap_or_default()),
+        false => html.text(&since.unwrap_or_default()),
+    };
     let twice = settled_twice(stage);
     if twice > 0 {
         let slots = if twice == 1 { "slot" } else { "slots" };
         let text = format!("{} settled {twice} {slots} of {} more than once", stage.setup.sink, of_schedules(stage));
         html.class("span", "viol").icon("oct", true).text(&text).close();
     }
-    html.close().class("dl", "tally").attr("aria-label", "Verdict so far, judged from the log");
-    for figure in figures(stage) {
+    html.close();
+    tally(&mut html, "Verdict so far, judged from the log", figures(stage));
+    html.finish()
+}
+
+/// What a stored run is: its title, its strategies, and the verdict of the whole of it, as markup.
+pub fn run_html(stage: &Stage) -> String {
+    let verdict = stage.whole_verdict();
+    let figures = figures_of(&verdict, again(stage, &verdict));
+    let mut html = Html::new();
+    html.element("h2", "", &stage.title).element("code", "", &era::listed(&stage.history));
+    html.element("span", "grow", "").element("span", "muted", "the whole run");
+    tally(&mut html, "Verdict of the whole run", figures);
+    html.finish()
+}
+
+fn tally(html: &mut Html, label: &str, figures: Vec<Figure>) {
+    html.class("dl", "tally").attr("aria-label", label);
+    for figure in figures {
         html.class("div", if figure.harm { "harm" } else { "" });
+        if !figure.title.is_empty() {
+            html.attr("title", figure.title);
+        }
         html.element("dt", "", figure.name).open("dd");
         if figure.harm {
             html.icon("oct", true);
@@ -281,5 +333,5 @@ pub fn figures_html(stage: &Stage) -> String {
         };
         html.close().close();
     }
-    html.finish()
+    html.close();
 }

@@ -64,8 +64,8 @@ fn says(of: Option<&str>, value: impl Into<String>, note: impl Into<String>) -> 
 pub struct Card {
     /// Its name.
     pub name: String,
-    /// Its process id.
-    pub pid: u32,
+    /// Its process id, in words.
+    pub pid: String,
     /// What became of its process.
     pub process: Process,
     /// The chip's icon and words.
@@ -111,7 +111,7 @@ pub fn card(stage: &Stage, name: &str, schedule: &str, now_us: u64) -> Card {
     let (sink, second) = took(stage, name, schedule, attempt, now_us);
     Card {
         name: name.to_owned(),
-        pid: replica.pid,
+        pid: if replica.pid == 0 { "starting".to_owned() } else { format!("pid {}", replica.pid) },
         process: replica.process,
         chip: chip(replica, attempt, now_us),
         machine: machine::task(attempt, name),
