@@ -1,6 +1,7 @@
 //! What counts since the strategy, and since the guard, was changed.
 
 use super::*;
+use crate::sorted::Map;
 
 /// A began at 10, B at 200 within A's section, and A's effect is stale at 300.
 fn overtaken() -> Log {
