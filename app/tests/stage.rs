@@ -2,9 +2,9 @@
 
 mod sample;
 
-use locks::event::{EffectAnswer, Kind, Source};
+use locks::event::{EffectAnswer, Kind, Param, Reply, Source};
 use locks::guard::Guard;
-use locks::ids::Endpoint;
+use locks::ids::{Endpoint, Token};
 use locks::machine::{LockState, Outcome, TaskState};
 use locks::packed::{pack_text, unpack_text};
 use locks::setup::{Setup, SetupChange};
@@ -97,7 +97,7 @@ fn a_rejected_effect_is_no_harm() {
     let log = rejected_effect();
     let a = card_of(&log, "A");
     assert_eq!((a.state, a.first, a.second), ("Failed", Joint::Equal, Joint::Equal));
-    assert_eq!(a.sink.note, "A epoch 8 rejected by current-epoch");
+    assert_eq!(a.sink.note, "rejected by current-epoch");
     let (stage, now) = at_end(&log);
     assert_eq!(caption(&stage, SETTLE, now).chip, None);
     let effects = &figures(&stage)[1];
@@ -347,4 +347,94 @@ fn a_missed_slot_is_a_violation_and_takeover_and_missed_say_what_they_are() {
     let html = figures_html(&stage);
     assert!(html.contains("title=\"Slots that were due") && html.contains("title=\"From the latest fault"), "{html}");
     assert!(html.contains("all schedules"), "{html}");
+}
+
+/// Five nodes are asked in one try: this is what each of them answers, `None` for "busy".
+fn try_of_five(log: &mut Log, at_ms: f64, go: &sample::Go, answers: [bool; 5]) {
+    let ask = |n: u8| locks::event::StoreCommand {
+        command: locks::ids::CommandId(u32::from(n) + at_ms as u32),
+        name: "acquire".to_owned(),
+        to: Endpoint::Redis(n),
+        session: format!("{SETTLE}/lock"),
+        text: "SET $1 $2 NX PX $3".to_owned(),
+        params: Vec::new(),
+        timeout_ms: 100,
+    };
+    let (attempt, lock) = (Some(go.id.clone()), SETTLE.to_owned());
+    for n in 1..=5 {
+        let kind = Kind::Sent { attempt: attempt.clone(), lock: lock.clone(), command: ask(n) };
+        log.replica(at_ms, &go.id.replica, kind);
+    }
+    for (n, granted) in (1..=5).zip(answers) {
+        let reply = Reply::Redis(if granted { Param::Text("OK".to_owned()) } else { Param::Null });
+        let kind = Kind::Answered {
+            attempt: attempt.clone(),
+            lock: lock.clone(),
+            command: ask(n).command,
+            name: "acquire".to_owned(),
+            reply,
+            took_us: 900,
+        };
+        log.replica(at_ms + 1.0, &go.id.replica, kind);
+    }
+}
+
+#[test]
+fn of_a_quorum_tries_are_counted_and_the_winner_was_not_busy() {
+    let mut log = Log::new(Setup { strategy: "redlock".into(), ..Setup::live() });
+    let (a, b) = (log.due(1000.0, "A", SETTLE), log.due(1000.0, "B", SETTLE));
+    try_of_five(&mut log, 1001.0, &a, [true, true, true, true, false]);
+    let nodes: Vec<Endpoint> = (1..=4).map(Endpoint::Redis).collect();
+    let token = Token("33e1aaaaaaaaaaaafc".to_owned());
+    let lock = SETTLE.to_owned();
+    let (attempt, epoch, trusted_until_us) = (a.id.clone(), None, Some(5_002_450_000));
+    log.replica(1002.5, "A", Kind::Granted { attempt, lock, token: token.clone(), epoch, trusted_until_us, nodes });
+    log.enter(1003.0, &a, None);
+    try_of_five(&mut log, 1001.2, &b, [false; 5]);
+    for n in 1..=4 {
+        let key = format!("x{}{SETTLE}", Param::KEY);
+        let kind = Kind::Key { key, value: Some(token.0.clone()), pttl_ms: 1400 };
+        log.say(1004.0, Source::Store(Endpoint::Redis(n)), kind);
+    }
+    let says = Kind::StoreSays {
+        lock: SETTLE.to_owned(),
+        state: LockState::Held,
+        token: Some(token),
+        owner: Some(a.id.clone()),
+        epoch: None,
+        ttl_ms: Some(1400),
+    };
+    log.say(1004.0, Source::Store(Endpoint::Redis(1)), says);
+    let (stage, now) = at_end(&log);
+    let busy = |name: &str| stage.replicas[name].attempts[SETTLE].busy;
+    assert_eq!((busy("A"), busy("B")), (0, 1));
+    let said = caption(&stage, SETTLE, now).why;
+    assert!(said.contains("B was told") && !said.contains('A'), "{said}");
+    let rings: Vec<usize> = stage.track.waits.iter().map(|wait| wait.busy.len()).collect();
+    assert_eq!(rings, [0, 1]);
+    let lock = lock_card(&stage, SETTLE, now);
+    assert_eq!((lock.source.as_str(), lock.nodes.as_deref()), ("by 4 of 5 nodes", Some("1 2 3 4: a quorum")));
+}
+
+#[test]
+fn a_row_lock_is_bounded_by_idleness_and_says_so() {
+    let mut log = Log::new(Setup { strategy: "pg-row-lock".into(), ..Setup::live() });
+    let a = log.due(1000.0, "A", SETTLE);
+    let (attempt, lock, token) = (a.id.clone(), SETTLE.to_owned(), Token(String::new()));
+    let nodes = vec![Endpoint::Postgres];
+    let trusted_until_us = Some(5_005_500_000);
+    log.replica(1001.0, "A", Kind::Granted { attempt, lock, token, epoch: None, trusted_until_us, nodes });
+    log.enter(1002.0, &a, None);
+    let says = Kind::StoreSays {
+        lock: SETTLE.to_owned(),
+        state: LockState::Held,
+        token: None,
+        owner: Some(a.id.clone()),
+        epoch: None,
+        ttl_ms: None,
+    };
+    log.say(1003.0, Source::Store(Endpoint::Postgres), says);
+    let card = card_of(&log, "A");
+    assert!(card.believes.note.starts_with("idle bound in 4,"), "{}", card.believes.note);
+    assert_eq!(card.store.note, "no expiry; idle bound 4,500 ms", "three leases");
 }

@@ -3,7 +3,7 @@
 mod sample;
 
 use app::stage::Stage;
-use app::stage::view::timeline::{Lanes, Look, clashes, marks, scale, table};
+use app::stage::view::timeline::{Lanes, Look, clashes, ground, marks, scale, table};
 use sample::{Log, SETTLE, collision, paused_holder, rejected_effect};
 
 const WIDTH: f64 = 1314.0;
@@ -117,4 +117,51 @@ fn a_picture_is_well_formed() {
         assert_eq!(drawn.matches("<title").count(), drawn.matches("</title>").count());
         assert!(!drawn.contains("NaN") && !drawn.contains("inf"), "{drawn}");
     }
+}
+
+#[test]
+fn where_all_schedules_are_shown_each_row_and_mark_names_its_own() {
+    let stage = Stage::of(&collision().events);
+    let all = Look::All(stage.catalog.iter().map(|schedule| schedule.name.clone()).collect());
+    let rows = table(&stage, &all, stage.at_us, 200);
+    assert!(rows.iter().all(|row| stage.catalog.iter().any(|one| row.what.starts_with(&one.name))), "{rows:?}");
+    let scale = scale(&stage, &all, stage.at_us, ZOOM, WIDTH);
+    let end = scale.x(stage.at_us);
+    let drawn = marks(&stage, &all, &scale, &Lanes::new(&stage, &all), (0.0, end), stage.at_us);
+    assert!(drawn.iter().any(|mark| mark.svg.contains("<title>dispatch-orders: B inside")));
+}
+
+#[test]
+fn who_was_not_told_busy_is_not_said_to_be_told_so_no_times() {
+    let stage = Stage::of(&paused_holder().events);
+    let rows = table(&stage, &look(), stage.at_us, 200);
+    assert!(rows.iter().any(|row| row.what == "asked for the lock"));
+    assert!(rows.iter().all(|row| !row.what.contains("0 ×")));
+}
+
+#[test]
+fn ticks_stay_within_their_stretch() {
+    let log = collision();
+    let stage = Stage::of(&log.events);
+    let scale = scale(&stage, &look(), stage.at_us, ZOOM, WIDTH);
+    let lanes = Lanes::new(&stage, &look());
+    let ground = ground(&stage, &scale, &lanes, (0.0, scale.x(stage.at_us)));
+    let places =
+        ground.split("class=\"ax\"").filter_map(|before| before.rsplit_once("<text x=\"")?.1.split('"').next());
+    let gaps: Vec<_> = scale.pieces.iter().filter(|piece| piece.gap).collect();
+    assert!(!gaps.is_empty());
+    for x in places.map(|x| x.parse::<f64>().unwrap()) {
+        assert!(gaps.iter().all(|gap| x + 18.0 < gap.x || x - 18.0 > gap.x_to), "a label at {x} lies on a gap");
+    }
+}
+
+#[test]
+fn a_stale_effect_is_drawn_and_told_as_one() {
+    let mut log = paused_holder();
+    let a = sample::Go { id: "A.1.5".parse().unwrap(), slot: sample::settle_slot(16) };
+    log.settled(18_300.0, &a, Some(8), locks::event::EffectAnswer::Accepted, 2);
+    assert!(drawn(&log).contains("2× stale"));
+    let stage = Stage::of(&log.events);
+    let rows = table(&stage, &look(), stage.at_us, 60);
+    assert!(rows.iter().any(|row| row.harm && row.what.starts_with("stale, accepted")));
 }

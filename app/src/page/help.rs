@@ -1,8 +1,11 @@
 //! All keys, and what the marks mean.
 
 use leptos::prelude::*;
+use locks::guard::Guard;
+use locks::setup::Handler;
 
 use crate::part::icons::Icon;
+use crate::stage::view::{caption, words};
 
 const KEYS: [(&str, &str); 17] = [
     ("f", "fire a slot of the schedule at hand, to all replicas"),
@@ -56,6 +59,17 @@ const MARKS: [(&str, &str); 7] = [
     ),
 ];
 
+/// Words of the set-up and of the verdict.
+fn terms() -> impl Iterator<Item = (String, &'static str)> {
+    let handlers = [Handler::Cooperative, Handler::Stubborn, Handler::Blocking];
+    let handlers =
+        handlers.map(|handler| (format!("handler {}", words::handler(handler)), words::handler_text(handler)));
+    let guards = Guard::LADDER.map(|guard| (format!("guard {guard}"), words::guard_text(guard)));
+    let figures = [("renew", words::RENEW), ("takeover", caption::TAKEOVER), ("missed", caption::MISSED)];
+    let figures = figures.map(|(term, text)| (term.to_owned(), text));
+    handlers.into_iter().chain(guards).chain(figures)
+}
+
 /// The dialog; `frame.js` opens and closes it.
 pub(crate) fn dialog() -> impl IntoView {
     view! {
@@ -80,7 +94,7 @@ pub(crate) fn dialog() -> impl IntoView {
                         })
                         .collect_view()}
                 </dl>
-                <div>
+                <div class="help-m">
                     <p class="ink2">
                         "Shape says who speaks: a bar is what a replica believes, a block what the store says, a diamond what the sink took. The circle between two of them says whether they agree."
                     </p>
@@ -96,6 +110,7 @@ pub(crate) fn dialog() -> impl IntoView {
                             })
                             .collect_view()}
                     </ul>
+                    <dl class="terms">{terms().map(|(term, text)| view! { <dt>{term}</dt><dd>{text}</dd> }).collect_view()}</dl>
                 </div>
             </div>
         </dialog>

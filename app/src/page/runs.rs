@@ -37,12 +37,12 @@ pub(crate) fn page(runs: Vec<RunLine>) -> impl IntoView {
                         <thead>
                             <tr>
                                 <th>"run"</th>
-                                <th>"began (UTC)"</th>
+                                <th class="hide-s">"began (UTC)"</th>
                                 <th>"strategies and guards"</th>
-                                <th class="r">"events"</th>
+                                <th class="r hide-s">"events"</th>
                                 <th class="r">"overlaps"</th>
                                 <th class="r">"effects per slot"</th>
-                                <th>"ended"</th>
+                                <th class="hide-s">"ended"</th>
                                 <th>
                                     <span class="sr">"as a file, or gone"</span>
                                 </th>
@@ -68,14 +68,14 @@ fn row(run: &RunLine) -> AnyView {
                 " "
                 <code class="muted">{run.id.get(..4).unwrap_or(&run.id).to_owned()}</code>
             </td>
-            <td class="num">{words::date(run.began_ms)}</td>
-            <td>
+            <td class="num hide-s">{words::date(run.began_ms)}</td>
+            <td class="eras">
                 <code>{run.strategy.clone()}</code>
             </td>
-            <td class="r num">{words::grouped(run.events)}</td>
+            <td class="r num hide-s">{words::grouped(run.events)}</td>
             <td class=bad(run.overlaps > 0)>{run.overlaps}</td>
             <td class=bad(run.effects_per_slot > 1)>{run.effects_per_slot}</td>
-            <td>{run.ended.map_or("goes on", words::ended)}</td>
+            <td class="hide-s">{run.ended.map_or("goes on", words::ended)}</td>
             <td class="acts">
                 <a class="btn btn-quiet btn-s" href=format!("/api/runs/{}/export", run.id) rel="external">
                     "Export"

@@ -2,7 +2,7 @@
 //! when a change is refused it goes back.
 
 use leptos::prelude::*;
-use locks::setup::Setup;
+use locks::setup::{Handler, Setup};
 use locks::strategy;
 use serde_json::{Value, json};
 
@@ -80,11 +80,11 @@ pub(crate) fn RunBar() -> impl IntoView {
                 <Pick
                     label="Handler"
                     mono=false
-                    groups=one_group(&["cooperative", "stubborn", "blocking"])
+                    groups=handlers()
                     value=Signal::derive(move || words::handler(setup.read().handler).to_owned())
                     change=|value| json!({ "handler": value })
                 />
-                <label class="check">
+                <label class="check" title=words::RENEW>
                     <input
                         type="checkbox"
                         disabled=!play.owner
@@ -165,8 +165,10 @@ fn choice(value: impl Into<String>, text: &str) -> Choice {
     Choice { value: value.into(), text: text.to_owned(), broken: false }
 }
 
-fn one_group(values: &[&str]) -> Vec<Group> {
-    vec![("", values.iter().map(|value| choice(*value, "")).collect())]
+/// What the work does when its grant is over.
+fn handlers() -> Vec<Group> {
+    let all = [Handler::Cooperative, Handler::Stubborn, Handler::Blocking];
+    vec![("", all.map(|handler| choice(words::handler(handler), words::handler_text(handler))).into())]
 }
 
 /// Strategies, each with its mutants under it.
@@ -186,7 +188,7 @@ fn strategies() -> Vec<Group> {
 
 fn guards() -> Vec<Group> {
     let mut values = vec![choice("none", "checks nothing")];
-    values.extend(locks::guard::Guard::LADDER.map(|guard| choice(guard.to_string(), "")));
+    values.extend(locks::guard::Guard::LADDER.map(|guard| choice(guard.to_string(), words::guard_text(guard))));
     vec![("", values)]
 }
 

@@ -55,7 +55,7 @@ pub(crate) fn Transport() -> impl IntoView {
                 <Icon name="last" />
             </button>
         </div>
-        <span class="seg seg-s hide-s" role="group" aria-label="Speed">
+        <span class="seg seg-s" role="group" aria-label="Speed">
             {speeds
                 .map(|(speed, name)| {
                     view! {

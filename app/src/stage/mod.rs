@@ -373,17 +373,15 @@ impl Stage {
             Kind::Sent { attempt: Some(id), command, .. } => {
                 let Some(attempt) = self.attempt(id) else { return };
                 if command.name == "acquire" {
-                    attempt.asked += 1;
-                    if attempt.asked == 1 {
-                        let schedule = attempt.slot.schedule.clone();
+                    let schedule = attempt.slot.schedule.clone();
+                    if attempt.asks() {
                         self.track.wait(id, schedule, at);
                     }
                 }
             }
             Kind::Answered { attempt: Some(id), name, reply, .. } if name == "acquire" => {
                 let Some(attempt) = self.attempt(id) else { return };
-                if replica::means_busy(reply) {
-                    attempt.busy += 1;
+                if attempt.is_told(reply) {
                     self.track.busy(id, at);
                 }
             }
@@ -394,6 +392,9 @@ impl Stage {
                         epoch: *epoch,
                         trusted_until_us: *trusted_until_us,
                     });
+                    if attempt.outvotes() {
+                        self.track.outvoted(id);
+                    }
                 }
                 self.track.end_wait(id, at);
             }

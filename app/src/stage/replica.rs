@@ -91,10 +91,14 @@ pub struct Attempt {
     pub path: Vec<TaskState>,
     /// Since when it stands there.
     pub since_us: u64,
-    /// How often it asked for the lock.
+    /// How often it asked for the lock; asking several nodes at once is one try.
     pub asked: u32,
-    /// How often it was told "busy".
+    /// How many of these tries failed because somebody else has it.
     pub busy: u32,
+    /// A try is being sent: what is asked next belongs to it.
+    asking: bool,
+    /// Somebody said in the present try that somebody else has it.
+    told_busy: bool,
     /// The gate at which it waits.
     pub gate: Option<Gate>,
     /// What it was granted.
@@ -127,6 +131,8 @@ impl Attempt {
             since_us: at_us,
             asked: 0,
             busy: 0,
+            asking: false,
+            told_busy: false,
             gate: None,
             grant: None,
             entered_us: None,
@@ -149,6 +155,31 @@ impl Attempt {
         self.grant.as_ref().and_then(|grant| grant.epoch)
     }
 
+    /// It asks a store for the lock. Is it the first one of the first try?
+    pub(super) fn asks(&mut self) -> bool {
+        if std::mem::replace(&mut self.asking, true) {
+            return false;
+        }
+        self.told_busy = false;
+        self.asked += 1;
+        self.asked == 1
+    }
+
+    /// A store answered. Is it the first one of its try that says "busy"?
+    pub(super) fn is_told(&mut self, reply: &Reply) -> bool {
+        self.asking = false;
+        let news = means_busy(reply) && !std::mem::replace(&mut self.told_busy, true);
+        self.busy += u32::from(news);
+        news
+    }
+
+    /// It was granted the lock. Was it told "busy" in the very try, by a store that was outvoted?
+    pub(super) fn outvotes(&mut self) -> bool {
+        let outvoted = std::mem::take(&mut self.told_busy);
+        self.busy -= u32::from(outvoted);
+        outvoted
+    }
+
     pub(super) fn move_to(&mut self, state: TaskState, at_us: u64) {
         if self.state != state {
             self.state = state;
@@ -167,6 +198,6 @@ impl Attempt {
 }
 
 /// Did the store answer an acquire with "somebody else has it"?
-pub(super) fn means_busy(reply: &Reply) -> bool {
+fn means_busy(reply: &Reply) -> bool {
     matches!(reply, Reply::Busy | Reply::Rows { affected: 0, .. } | Reply::Redis(Param::Null))
 }

@@ -290,6 +290,13 @@ impl Track {
         }
     }
 
+    /// The latest "busy" was outvoted: the try was granted after all.
+    pub(super) fn outvoted(&mut self, id: &AttemptId) {
+        if let Some(wait) = self.open_wait(id) {
+            wait.busy.pop();
+        }
+    }
+
     pub(super) fn end_wait(&mut self, id: &AttemptId, at_us: u64) {
         if let Some(wait) = self.open_wait(id) {
             wait.span.1 = Some(at_us);

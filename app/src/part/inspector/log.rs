@@ -43,7 +43,11 @@ pub(super) fn Log() -> impl IntoView {
             </label>
             <span class="muted num">
                 {move || {
-                    if play.complete.get() { format!("newest {} shown", rows.read().len()) } else { "fetching the log".to_owned() }
+                    match (play.complete.get(), rows.read().len()) {
+                        (false, _) => "fetching the log".to_owned(),
+                        (true, 0) => "No event says that. Try a kind, as “effect”, a replica, or clear the filter.".to_owned(),
+                        (true, n) => format!("newest {n} shown"),
+                    }
                 }}
             </span>
         </div>

@@ -50,7 +50,7 @@ pub(crate) fn TimelinePanel() -> impl IntoView {
             <header class="tl-h">
                 <h2>"Timeline"</h2>
                 <Transport />
-                <span class="seg seg-s hide-s" role="group" aria-label="Zoom">
+                <span class="seg seg-s" role="group" aria-label="Zoom">
                     <button aria-label="Zoom out (−)" on:click=move |_| play.zoom_by(1.0 / 1.5)>
                         <Icon name="minus" small=true />
                     </button>

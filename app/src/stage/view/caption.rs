@@ -17,9 +17,9 @@ use crate::stage::replica::{Attempt, Process};
 use crate::stage::track::Effect;
 
 /// What the figure means.
-const TAKEOVER: &str = "From the latest fault on a holder to the next grant of its lock by another replica";
+pub const TAKEOVER: &str = "From the latest fault on a holder to the next grant of its lock by another replica";
 /// What the figure means.
-const MISSED: &str = "Slots that were due and of which no effect was accepted, once no attempt can bring one";
+pub const MISSED: &str = "Slots that were due and of which no effect was accepted, once no attempt can bring one";
 
 /// The caption.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

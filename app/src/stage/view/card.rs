@@ -4,6 +4,7 @@
 
 use locks::event::EffectAnswer;
 use locks::machine::{LockState, Outcome, TaskState};
+use locks::strategy::{LockAt, pg_row_lock};
 
 use super::{epoch_words, machine, words};
 use crate::stage::Stage;
@@ -116,7 +117,7 @@ pub fn card(stage: &Stage, name: &str, schedule: &str, now_us: u64) -> Card {
         chip: chip(replica, attempt, now_us),
         machine: machine::task(attempt, name),
         state: attempt.map_or(TaskState::Scheduled, |attempt| attempt.state).name(),
-        believes: believes(replica, attempt, name, now_us),
+        believes: believes(stage, replica, attempt, name, now_us),
         store: store(stage, lock, attempt, name, now_us),
         first: first_joint(stage, replica, attempt, lock, name, inside, now_us),
         sink,
@@ -144,7 +145,7 @@ fn believes_to_hold(replica: &Replica, attempt: &Attempt) -> bool {
     replica.process != Process::Dead && (attempt.is_inside() || granted)
 }
 
-fn believes(replica: &Replica, attempt: Option<&Attempt>, name: &str, now_us: u64) -> Witness {
+fn believes(stage: &Stage, replica: &Replica, attempt: Option<&Attempt>, name: &str, now_us: u64) -> Witness {
     if replica.process == Process::Dead {
         return says(None, "nothing", "its process is gone");
     }
@@ -157,6 +158,10 @@ fn believes(replica: &Replica, attempt: Option<&Attempt>, name: &str, now_us: u6
         };
         let note = match grant.trusted_until_us {
             None => "no deadline".to_owned(),
+            // No lease: Postgres ends a transaction that is idle for so long.
+            Some(until) if until > now_us && idle_bound_ms(stage).is_some() => {
+                format!("idle bound in {}", words::ms(until - now_us))
+            }
             Some(until) if until > now_us => format!("for {} more", words::ms(until - now_us)),
             Some(until) => format!("deadline {} ago", words::short(now_us - until)),
         };
@@ -172,6 +177,13 @@ fn believes(replica: &Replica, attempt: Option<&Attempt>, name: &str, now_us: u6
         (None, None) => "slot due".to_owned(),
     };
     says(None, "holds nothing", note)
+}
+
+/// How long a holder's transaction may be idle, where the lock is one.
+fn idle_bound_ms(stage: &Stage) -> Option<u64> {
+    let bounded = stage.setup.strategy.mutant.as_deref() != Some("no-bound");
+    let is_row_lock = stage.strategy()?.lock_at == LockAt::RowLock;
+    (bounded && is_row_lock).then(|| stage.setup.lease_ms * pg_row_lock::BOUND)
 }
 
 fn store(stage: &Stage, lock: Option<&Lock>, attempt: Option<&Attempt>, name: &str, now_us: u64) -> Witness {
@@ -197,7 +209,10 @@ fn store(stage: &Stage, lock: Option<&Lock>, attempt: Option<&Attempt>, name: &s
                     format!("told {name} “busy”")
                 }
                 (None, Some(expires)) => format!("ttl {}", words::ms(expires.saturating_sub(now_us))),
-                (None, None) => "no expiry".to_owned(),
+                (None, None) => match idle_bound_ms(stage) {
+                    Some(bound) => format!("no expiry; idle bound {}", words::ms(bound * 1000)),
+                    None => "no expiry".to_owned(),
+                },
             };
             says(owner, value, note)
         }
@@ -260,9 +275,9 @@ fn took(stage: &Stage, name: &str, schedule: &str, attempt: Option<&Attempt>, no
         .iter()
         .find(|flight| flight.attempt.replica == name && flight.slot == *slot && !flight.settled);
 
-    let own_note = match (mine.map(|effect| (&effect.answer, effect)), flight) {
-        (Some((EffectAnswer::Rejected(guard) | EffectAnswer::GuardUnreachable(guard), effect)), _) => {
-            Some(format!("{name}{} rejected by {guard}", epoch_words(effect.epoch)))
+    let own_note = match (mine.map(|effect| &effect.answer), flight) {
+        (Some(EffectAnswer::Rejected(guard) | EffectAnswer::GuardUnreachable(guard)), _) => {
+            Some(format!("rejected by {guard}"))
         }
         (_, Some(flight)) => {
             let ago = words::short(now_us.saturating_sub(flight.sent_us));

@@ -75,11 +75,16 @@ pub fn lock_card(stage: &Stage, schedule: &str, now_us: u64) -> LockCard {
         let end = if before.end == HoldEnd::Expired { "expired" } else { "released" };
         format!("{owner}{epoch}, {end}")
     });
+    let nodes = nodes(stage, &name, lock.and_then(|lock| lock.token.as_ref()));
     LockCard {
         source: match (asked, lock.and_then(|lock| lock.endpoint)) {
             (false, _) => format!("{} asks no store", stage.setup.strategy),
-            (true, Some(endpoint)) => format!("as {endpoint} reports it"),
             (true, None) => "not asked for yet".to_owned(),
+            (true, Some(endpoint)) => match &nodes {
+                Some((_, all, having)) if !having.is_empty() => format!("by {} of {all} nodes", having.len()),
+                Some((_, all, _)) => format!("as {all} nodes report it"),
+                None => format!("as {endpoint} reports it"),
+            },
         },
         ring,
         ring_words,
@@ -87,26 +92,25 @@ pub fn lock_card(stage: &Stage, schedule: &str, now_us: u64) -> LockCard {
         epoch: lock.and_then(|lock| lock.epoch).map_or_else(dash, |epoch| epoch.to_string()),
         token: lock.and_then(|lock| lock.token.as_ref()).map_or_else(dash, |token| words::token(&token.0)),
         before,
-        nodes: nodes(stage, &name, lock.and_then(|lock| lock.token.as_ref())),
+        nodes: nodes.map(|(quorum, all, having)| match (having.len(), usize::from(quorum)) {
+            (0, _) => format!("none; {quorum} of {all} must grant"),
+            (n, least) if n >= least => format!("{}: a quorum", having.join(" ")),
+            _ => format!("{}: no quorum", having.join(" ")),
+        }),
         machine: machine::lock(shown),
         machine_words: machine::lock_words(shown),
         name,
     }
 }
 
-/// On which of a strategy's Redis nodes the token stands, and how many must have it.
-fn nodes(stage: &Stage, lock: &str, token: Option<&Token>) -> Option<String> {
-    let LockAt::Keys { nodes: all, quorum } = stage.strategy()?.lock_at else { return None };
-    if all < 2 {
-        return None;
-    }
-    let Some(token) = token else { return Some(format!("none; {quorum} of {all} must grant")) };
+/// Of a strategy with several Redis nodes: how many must have the token, of how many, and which have it.
+fn nodes(stage: &Stage, lock: &str, token: Option<&Token>) -> Option<(u8, u8, Vec<String>)> {
+    let LockAt::Keys { nodes: all @ 2.., quorum } = stage.strategy()?.lock_at else { return None };
+    let Some(token) = token else { return Some((quorum, all, Vec::new())) };
     let key = format!("{}{lock}", Param::KEY);
     let has = |node: &u8| {
         let keys = stage.tables.keys.get(&Endpoint::Redis(*node));
         keys.is_some_and(|keys| keys.iter().any(|(name, read)| name.ends_with(&key) && read.value == token.0))
     };
-    let having: Vec<String> = (1..=all).filter(has).map(|node| node.to_string()).collect();
-    let enough = if having.len() >= usize::from(quorum) { "a quorum" } else { "no quorum" };
-    Some(format!("{} ({} of {all}: {enough})", having.join(" "), having.len()))
+    Some((quorum, all, (1..=all).filter(has).map(|node| node.to_string()).collect()))
 }

@@ -76,6 +76,29 @@ pub fn handler(handler: Handler) -> &'static str {
     }
 }
 
+/// What a handler does when its grant is over.
+pub fn handler_text(handler: Handler) -> &'static str {
+    match handler {
+        Handler::Cooperative => "stops working when it is told that its grant is over",
+        Handler::Stubborn => "works on and sends its effect, whether or not its grant is over",
+        Handler::Blocking => "blocks the lock's own thread: nothing can renew the grant or tell it anything",
+    }
+}
+
+/// What a guard of the sink checks.
+pub fn guard_text(guard: Guard) -> &'static str {
+    match guard {
+        Guard::MaxSeen => "rejects an epoch lower than the highest that the sink accepted for the lock",
+        Guard::CurrentEpoch => {
+            "rejects an epoch other than the one that stands at the lock now; if it cannot ask, it rejects"
+        }
+        Guard::UniqueSlot => "rejects the second effect of a slot, whoever sends it",
+    }
+}
+
+/// What it is to renew.
+pub const RENEW: &str = "The lease is extended again and again while the work goes on; without it work that is longer than the lease loses its grant";
+
 /// What a change of the set-up changes, in a few words.
 pub fn change(change: &SetupChange) -> String {
     let mut said = Vec::new();

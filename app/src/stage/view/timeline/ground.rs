@@ -7,6 +7,9 @@ use super::{Lanes, Look, Scale, schedule_of};
 use crate::stage::Stage;
 use crate::stage::view::words;
 
+/// Half the width of a tick's label.
+const LABEL: f64 = 20.0;
+
 /// Axis, lanes and gaps between two places.
 pub fn ground(stage: &Stage, scale: &Scale, lanes: &Lanes, window: (f64, f64)) -> String {
     let mut svg = String::new();
@@ -31,7 +34,11 @@ pub fn ground(stage: &Stage, scale: &Scale, lanes: &Lanes, window: (f64, f64)) -
         let mut first = true;
         while at <= until {
             let x = scale.x(at + stage.origin_us);
-            if x > piece.x + 4.0 || i == 0 {
+            // A label that would reach over the edge of its stretch goes; its line stays.
+            let inside = (x > piece.x + LABEL || i == 0) && (x < x_to - LABEL || goes_on);
+            if !inside {
+                _ = write!(svg, r#"<path d="M{x:.1} 14V{height}" class="axl"/>"#);
+            } else {
                 let unit = if first { " s" } else { "" };
                 _ = write!(
                     svg,

@@ -55,6 +55,11 @@ impl Look {
         }
     }
 
+    /// Whose a mark is, where marks of several schedules stand together: `settle-invoices: `.
+    fn whose(&self, schedule: &str) -> String {
+        if self.is_all() { format!("{schedule}: ") } else { String::new() }
+    }
+
     /// All schedules?
     pub fn is_all(&self) -> bool {
         matches!(self, Look::All(_))

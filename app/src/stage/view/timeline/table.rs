@@ -53,12 +53,12 @@ pub fn table(stage: &Stage, look: &Look, now_us: u64, most: usize) -> Vec<TableR
             &section.attempt.replica,
             Some(&section.attempt.replica),
             section.span,
-            marks::section_words(section),
+            look.whose(&section.schedule) + &marks::section_words(section),
             false,
         );
         for denied in &section.denied {
             let name = &section.attempt.replica;
-            add(name, Some(name), *denied, "inside, store denies".to_owned(), false);
+            add(name, Some(name), *denied, look.whose(&section.schedule) + "inside, store denies", false);
         }
     }
     for stop in &stage.track.stops {
@@ -67,12 +67,12 @@ pub fn table(stage: &Stage, look: &Look, now_us: u64, most: usize) -> Vec<TableR
     }
     for wait in stage.track.waits.iter().filter(|wait| look.row(&wait.schedule).is_some()) {
         let name = &wait.attempt.replica;
-        add(name, Some(name), wait.span, format!("asked for the lock, told “busy” {} ×", wait.busy.len()), false);
+        add(name, Some(name), wait.span, look.whose(&wait.schedule) + &marks::wait_words(wait), false);
     }
     for hold in stage.track.holds.iter().filter(|hold| look.row(schedule_of(&hold.lock)).is_some()) {
         let owner = hold.owner.as_ref().map_or("somebody", |owner| owner.replica.as_str());
         let epoch = hold.epoch.map(|epoch| format!(", epoch {epoch}")).unwrap_or_default();
-        add("store", None, hold.span, format!("{owner} holds{epoch}"), false);
+        add("store", None, hold.span, format!("{}{owner} holds{epoch}", look.whose(schedule_of(&hold.lock))), false);
     }
     for effect in stage.track.effects.iter().filter(|effect| look.row(&effect.slot.schedule).is_some()) {
         let (what, harm) = match &effect.answer {
@@ -85,17 +85,21 @@ pub fn table(stage: &Stage, look: &Look, now_us: u64, most: usize) -> Vec<TableR
             EffectAnswer::GuardUnreachable(guard) => (format!("rejected, {guard} could not ask"), false),
             EffectAnswer::Unknown => ("unanswered".to_owned(), false),
         };
+        let what = look.whose(&effect.slot.schedule) + &what;
         let span = (effect.at_us, Some(effect.at_us));
         add(&stage.setup.sink.to_string(), Some(&effect.attempt.replica), span, what, harm);
     }
     for clash in clashes(stage, look) {
-        let what = format!("overlap of {}", clash.replicas.join(", "));
+        let what = format!("{}overlap of {}", look.whose(schedule_of(&clash.lock)), clash.replicas.join(", "));
         add("judge", None, (clash.from_us, clash.until_us), what, true);
     }
     for cause in
         stage.track.causes.iter().filter(|cause| cause.schedule.as_deref().is_none_or(|s| look.row(s).is_some()))
     {
-        let what = if cause.schedule.is_some() { format!("slot {}", cause.text) } else { cause.text.clone() };
+        let what = match &cause.schedule {
+            Some(schedule) => format!("{}slot {}", look.whose(schedule), cause.text),
+            None => cause.text.clone(),
+        };
         add("you", None, (cause.at_us, Some(cause.at_us)), what, false);
     }
     by_numbers(&mut rows, |(at_us, _)| (u64::MAX - at_us, 0));

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use super::super::{Clash, clashes};
+use super::super::{Clash, clashes, schedule_of};
 use super::{Pen, again, width};
 use crate::html::escaped;
 use crate::stage::view::words;
@@ -30,7 +30,13 @@ impl Pen<'_> {
                 y + 0.75,
                 (w - 1.5).max(1.0)
             );
-            _ = write!(svg, "<title>{} of {}</title>", escaped(&text), escaped(&clash.replicas.join(", ")));
+            _ = write!(
+                svg,
+                "<title>{}{} of {}</title>",
+                self.look.whose(schedule_of(&clash.lock)),
+                escaped(&text),
+                escaped(&clash.replicas.join(", "))
+            );
             self.put(0, format!("v{}", clash.seq), svg);
 
             // The chip: inside its stripes if room remains, else to its left, or to its right at the very beginning. While it goes on it stands at

@@ -10,7 +10,7 @@ mod sink;
 mod store;
 mod you;
 
-pub(super) use replica::section_words;
+pub(super) use replica::{section_words, wait_words};
 
 /// A mark: what it is, and its picture. The same mark with the same picture need not be drawn again.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]

@@ -5,7 +5,7 @@ use std::fmt::Write;
 use super::super::{schedule_of, sections};
 use super::{Pen, again, width};
 use crate::html::escaped;
-use crate::stage::track::Section;
+use crate::stage::track::{Section, Wait};
 use crate::stage::view::{hue, words};
 
 impl Pen<'_> {
@@ -36,7 +36,11 @@ impl Pen<'_> {
                     label(&mut svg, section, hue, (from, to), y, denied, self.window);
                 }
             }
-            _ = write!(svg, "<title>{}</title>", escaped(&section_words(section)));
+            _ = write!(
+                svg,
+                "<title>{}</title>",
+                escaped(&(self.look.whose(&section.schedule) + &section_words(section)))
+            );
             self.put(2, format!("s{}", section.seq), svg);
         }
     }
@@ -102,15 +106,18 @@ impl Pen<'_> {
                         width(&text) * 0.92 + 6.0
                     );
                 }
-                if wide || wait.span.1.is_some() {
+                // Behind a wait that was granted stands the bar, which says more.
+                let granted = stage.track.sections.iter().any(|section| section.attempt == wait.attempt);
+                if wide || (wait.span.1.is_some() && !granted) {
                     _ = write!(svg, r#"<text x="{x:.1}" y="{:.1}" class="t t-s t-halo">{text}</text>"#, y + 4.0);
                 }
             }
             _ = write!(
                 svg,
-                "<title>{} waits, told “busy” {} ×</title>",
+                "<title>{}{} {}</title>",
+                self.look.whose(&wait.schedule),
                 escaped(&wait.attempt.replica),
-                wait.busy.len()
+                wait_words(wait)
             );
             self.put(4, format!("q{}", wait.attempt), svg);
         }
@@ -183,6 +190,14 @@ fn label(
     let class = if denied { "t t-b t-halo".to_owned() } else { format!("t t-6 i-{hue} h-{hue}") };
     for x in again(from + 7.0, to - width(&text) - 7.0, window) {
         _ = write!(svg, r#"<text x="{x:.1}" y="{:.1}" class="{class}">{text}</text>"#, y + 11.5);
+    }
+}
+
+/// A wait in words.
+pub(in super::super) fn wait_words(wait: &Wait) -> String {
+    match wait.busy.len() {
+        0 => "asked for the lock".to_owned(),
+        n => format!("asked for the lock, told “busy” {n} ×"),
     }
 }
 

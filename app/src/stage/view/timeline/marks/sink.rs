@@ -79,7 +79,8 @@ impl Pen<'_> {
             }
             _ = write!(
                 svg,
-                "<title>{}: {} from {}, slot {}</title>",
+                "<title>{}{}: {} from {}, slot {}</title>",
+                self.look.whose(&effect.slot.schedule),
                 stage.setup.sink,
                 escaped(&said),
                 escaped(&effect.attempt.replica),

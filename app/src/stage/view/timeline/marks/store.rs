@@ -46,7 +46,12 @@ impl Pen<'_> {
                     _ = write!(svg, r#"<text x="{x:.1}" y="{:.1}" class="t t-b">{}</text>"#, y + 11.0, escaped(text));
                 }
             }
-            _ = write!(svg, "<title>the store says: {}</title>", escaped(&text));
+            _ = write!(
+                svg,
+                "<title>{}the store says: {}</title>",
+                self.look.whose(schedule_of(&hold.lock)),
+                escaped(&text)
+            );
             self.put(4, format!("h{}{}", hold.lock, hold.span.0), svg);
 
             // Over, and not yet free: a tick at the end of the lease, dots until the next grant.
