@@ -36,9 +36,9 @@ fn stage(id: &str) -> Option<Stage> {
     Some(Stage::of(&events(id)?))
 }
 
-fn run(id: &str, live: bool, at: Option<u64>) -> Html<String> {
+fn run(id: &str, live: bool) -> Html<String> {
     let page = match events(id) {
-        Some(events) => Page::Run(Box::new(RunPage::new(id.to_owned(), events.iter(), live, live, at))),
+        Some(events) => Page::Run(Box::new(RunPage::new(id.to_owned(), events.iter(), live, live))),
         None => Page::Problem(PageProblem {
             title: "There is no such run".to_owned(),
             detail: "It may have been deleted.".to_owned(),
@@ -67,11 +67,6 @@ fn runs() -> Html<String> {
 }
 
 #[derive(serde::Deserialize)]
-struct Open {
-    at: Option<u64>,
-}
-
-#[derive(serde::Deserialize)]
 struct After {
     after: u64,
     limit: u64,
@@ -89,9 +84,9 @@ async fn main() {
     let site = arguments.next().unwrap_or_else(|| "target/site".to_owned());
     let pages = Router::new()
         .route("/", get(async || Html(document(Page::Start))))
-        .route("/lab", get(async || run("paused", true, None)))
+        .route("/lab", get(async || run("paused", true)))
         .route("/runs", get(async || runs()))
-        .route("/runs/{id}", get(async |Path(id): Path<String>, Query(open): Query<Open>| run(&id, false, open.at)))
+        .route("/runs/{id}", get(async |Path(id): Path<String>| run(&id, false)))
         .route("/api/runs/{id}/log", get(log))
         .fallback_service(tower_http::services::ServeDir::new(site));
     let listener = tokio::net::TcpListener::bind(&address).await.expect("a free address");

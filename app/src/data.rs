@@ -19,26 +19,20 @@ pub struct RunPage {
     pub live: bool,
     /// The reader may act on it.
     pub owner: bool,
-    /// The event at which it is opened; `None`: at its end.
+    /// The event at which it is opened unless the address names one; `None`: at its end.
     pub at: Option<u64>,
     /// What a run that is over is: its title, its strategies, its verdict, as markup. Empty while it goes on.
     pub heading: String,
 }
 
 impl RunPage {
-    /// A run from its whole log, opened at an event if one is named.
-    pub fn new<'a>(
-        id: String,
-        events: impl Iterator<Item = &'a Event> + Clone,
-        live: bool,
-        owner: bool,
-        at: Option<u64>,
-    ) -> RunPage {
+    /// A run from its whole log.
+    pub fn new<'a>(id: String, events: impl Iterator<Item = &'a Event> + Clone, live: bool, owner: bool) -> RunPage {
         let mut stage = Stage::default();
         events.clone().for_each(|event| stage.push(event));
         let (at, heading) = match live {
-            true => (at, String::new()),
-            false => (at.or_else(|| stage.opening(events)), caption::run_html(&stage)),
+            true => (None, String::new()),
+            false => (stage.opening(events), caption::run_html(&stage)),
         };
         RunPage { id, stage, live, owner, at, heading }
     }

@@ -4,12 +4,11 @@
 use app::data::{PageProblem, RunPage};
 use app::{Page, document};
 use axum::Router;
-use axum::extract::{Path, Query, State};
+use axum::extract::{Path, State};
 use axum::http::{StatusCode, header};
 use axum::response::{Html, IntoResponse, Response};
 use axum::routing::{MethodRouter, get};
 use locks::event::Whose;
-use serde::Deserialize;
 
 use super::App;
 use super::headers::PAGE_POLICY;
@@ -34,25 +33,18 @@ pub fn fallback(app: &App) -> MethodRouter {
 /// The learner's live run, begun if there is none.
 async fn lab(State(app): State<App>, learner: Learner) -> Response {
     match app.sessions.open(&learner.0).await {
-        Ok(live) => show(run_page(live.id().to_owned(), &live.log(), true, None)),
+        Ok(live) => show(run_page(live.id().to_owned(), &live.log(), true)),
         Err(error) => problem(error.into()),
     }
 }
 
-/// Where a run is to be opened.
-#[derive(Deserialize)]
-struct Open {
-    /// At this event.
-    at: Option<u64>,
-}
-
 /// A stored run, or a live one.
-async fn run(State(app): State<App>, Path(id): Path<String>, Query(open): Query<Open>, learner: Learner) -> Response {
+async fn run(State(app): State<App>, Path(id): Path<String>, learner: Learner) -> Response {
     match app.sessions.get(&id) {
-        Some(live) if live.owner() == learner.0 => show(run_page(id, &live.log(), true, open.at)),
+        Some(live) if live.owner() == learner.0 => show(run_page(id, &live.log(), true)),
         Some(_) => problem(ApiError::NotFound("run")),
         None => match app.shelf.log(&id).await {
-            Ok(log) => show(run_page(id, &log, false, open.at)),
+            Ok(log) => show(run_page(id, &log, false)),
             Err(error) => problem(error.into()),
         },
     }
@@ -73,10 +65,10 @@ fn answer(status: StatusCode, page: Page) -> Response {
     (status, [(header::CONTENT_SECURITY_POLICY, PAGE_POLICY)], Html(document(page))).into_response()
 }
 
-fn run_page(id: String, log: &Log, owner: bool, at: Option<u64>) -> Page {
+fn run_page(id: String, log: &Log, owner: bool) -> Page {
     let events = log.after(0);
-    let events = events.iter().map(AsRef::as_ref);
-    Page::Run(Box::new(RunPage::new(id, events, !log.is_ended(), owner, at)))
+    let events = events.iter().map(|event| &**event);
+    Page::Run(Box::new(RunPage::new(id, events, !log.is_ended(), owner)))
 }
 
 /// An error as a page, with the error's status.

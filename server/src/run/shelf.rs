@@ -103,7 +103,7 @@ fn stored(owner: Option<&str>, events: &[Arc<Event>]) -> Option<StoredRun> {
         title: title.clone(),
         tag: tag.clone(),
         script: script.clone(),
-        strategy: era::listed(&era::eras(events.iter().map(Arc::as_ref))),
+        strategy: era::listed(&era::eras(events.iter().map(|event| &**event))),
         started_at,
         ended_at: started_at + Duration::microseconds(took_us),
         reason: reason(*why)?,
