@@ -46,7 +46,9 @@ pub fn face(look: &Look<'_>, endpoint: Endpoint) -> Face {
         }
     }
     let held = held(look, endpoint);
-    if let (Some(back), None) = (news(look, endpoint), &held) {
+    // Who holds something there goes first; that nobody does is no news.
+    let back = news(look, endpoint).filter(|_| held.as_ref().is_none_or(|held| held.of.is_none()));
+    if let Some(back) = back {
         let text = match (back, short, narrow) {
             (_, true, _) => "back",
             (Back::Empty, _, true) => "empty",
