@@ -297,7 +297,9 @@ fn a_stored_run_is_opened_where_something_was_found() {
     let seq = opening(&log).unwrap();
     let stage = Stage::of(&log.events[..seq as usize]);
     assert_eq!(caption(&stage, SETTLE, stage.at_us).chip, Some("Overlap"), "the first thing that was found is seen");
-    assert_eq!(stage.replicas.values().filter(|replica| replica.attempts[SETTLE].is_inside()).count(), 2);
+    assert!(!stage.verdict.overlaps.is_empty(), "and by the judge");
+    let later = Stage::of(&log.events[..seq as usize + 20]);
+    assert!(later.replicas.values().any(|replica| !replica.attempts[SETTLE].is_inside()), "just before it ends");
     let calm = changed_to("pg-lease/no-owner-check");
     let entered = calm.events.iter().find(|event| matches!(event.kind, Kind::Entered { .. })).unwrap().seq;
     assert_eq!(opening(&calm), Some(entered), "nothing was found");
@@ -437,4 +439,20 @@ fn a_row_lock_is_bounded_by_idleness_and_says_so() {
     let card = card_of(&log, "A");
     assert!(card.believes.note.starts_with("idle bound in 4,"), "{}", card.believes.note);
     assert_eq!(card.store.note, "no expiry; idle bound 4,500 ms", "three leases");
+}
+
+#[test]
+fn a_slot_settled_again_by_attempts_of_an_earlier_strategy_is_said_to_be_theirs() {
+    let mut log = Log::new(Setup::live());
+    let goes = ["A", "B"].map(|name| log.due(1000.0, name, SETTLE));
+    goes.iter().for_each(|go| log.enter(1001.0, go, None));
+    log.set(1100.0, SetupChange { strategy: Some("pg-lease".into()), ..SetupChange::default() });
+    for (nth, go) in (1..).zip(&goes) {
+        log.execute(1300.0, go, None, nth);
+    }
+    let (stage, now) = at_end(&log);
+    let said = caption(&stage, SETTLE, now);
+    assert_eq!(said.chip, Some("Settled twice"));
+    assert!(said.why.ends_with("A began under none."), "{}", said.why);
+    assert!(figures(&stage).iter().all(|figure| !figure.harm), "and pg-lease is not charged with it");
 }

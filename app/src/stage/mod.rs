@@ -122,23 +122,31 @@ impl Stage {
         self.judge.verdict()
     }
 
-    /// Where a reader who comes to a finished run begins to look: at the first thing that the judge found, else
-    /// where somebody first entered. `None`: at its end.
+    /// Where a reader who comes to a finished run begins to look: at the first thing that the judge found, an
+    /// overlap just before its end; else where somebody first entered. `None`: at its end.
     pub fn opening<'a>(&self, events: impl IntoIterator<Item = &'a Event>) -> Option<u64> {
         let verdict = self.whole_verdict();
-        let found = [&verdict.overlaps, &verdict.stale_effects, &verdict.foreign_releases].into_iter().flatten();
-        let found = found.filter(|found| found.certain).filter_map(|found| found.events.last().copied()).min();
-        let (mut again, mut entered) = (None, None);
+        let certain = |found: &&Finding| found.certain;
+        let clash = verdict.overlaps.iter().find(certain).map(|found| (found.events.last().copied(), found.until_us));
+        let late = [&verdict.stale_effects, &verdict.foreign_releases].into_iter().flatten().filter(certain);
+        let late = late.filter_map(|found| found.events.last().copied()).min();
+        let (mut both, mut again, mut entered) = (None, None, None);
         for event in events {
+            if let Some((began, until_us)) = clash
+                && Some(event.seq) >= began
+                && event.at_us < until_us
+            {
+                both = Some(event.seq);
+            }
             match &event.kind {
                 Kind::EffectSettled { answer: EffectAnswer::Accepted, nth: 2.., .. } => {
-                    again = again.or(Some(event.seq))
+                    again = again.or(Some(event.seq));
                 }
                 Kind::Entered { .. } => entered = entered.or(Some(event.seq)),
                 _ => {}
             }
         }
-        found.into_iter().chain(again).min().or(entered)
+        [both, late, again].into_iter().flatten().min().or(entered)
     }
 
     /// Was the effect that this event tells of stale?

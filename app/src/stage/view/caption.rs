@@ -77,20 +77,25 @@ pub fn caption(stage: &Stage, schedule: &str, now_us: u64) -> Caption {
             .unwrap_or_else(|| format!("Slot {slot_words}: no lock keeps them apart."));
         return Caption { chip: Some("Overlap"), what: format!("{} {all}.", listed(&names)), why };
     }
+    // What an earlier strategy left behind is said to be its own.
+    let left_by = |effects: &[&Effect]| {
+        let mut left = attempts.iter().filter(|(_, own, _)| effects.iter().any(|effect| effect.attempt == own.id));
+        let under = left.find_map(|(name, attempt, _)| Some((name, stage.begun_under(attempt)?)));
+        under.map(|(name, under)| format!(" {name} began under {under}.")).unwrap_or_default()
+    };
     if settled.len() > 1 {
+        let under = left_by(&settled);
         let senders: Vec<&str> = settled.iter().map(|effect| effect.attempt.replica.as_str()).collect();
         return Caption {
             chip: Some(if settled.len() == 2 { "Settled twice" } else { "Settled again" }),
             what: format!("Slot {slot_words} was settled {} times.", settled.len()),
-            why: format!("{} each posted it; the {} accepted all of them.", listed(&senders), stage.setup.sink),
+            why: format!("{} each posted it; the {} accepted all of them.{under}", listed(&senders), stage.setup.sink),
         };
     }
     let late: Vec<&Effect> = settled.iter().copied().filter(|effect| stage.is_stale(effect.seq)).collect();
     if let Some(effect) = late.last() {
         let name = &effect.attempt.replica;
-        let under = attempts.iter().find(|(_, attempt, _)| attempt.id == effect.attempt);
-        let under = under.and_then(|(_, attempt, _)| stage.begun_under(attempt));
-        let under = under.map(|under| format!(" It began under {under}.")).unwrap_or_default();
+        let under = left_by(&[effect]);
         return Caption {
             chip: Some("Stale effect"),
             what: format!("The {} accepted {name}’s effect{}.", stage.setup.sink, epoch_words(effect.epoch)),
@@ -273,9 +278,9 @@ pub fn strategy_html(stage: &Stage) -> String {
     let Ok((info, mutant)) = strategy::find(&stage.setup.strategy) else { return String::new() };
     let mut html = Html::new();
     html.class("p", "how").attr("title", &format!("{}: {}", info.name, info.text));
-    html.element("code", "", &stage.setup.strategy.to_string()).text(" ");
+    html.element("code", "", &stage.setup.strategy.to_string()).text(": ");
     if mutant.is_some_and(|mutant| mutant.broken) {
-        html.element("b", "", "broken on purpose").text(" ");
+        html.element("b", "", "broken on purpose").text(". ");
     }
     html.text(mutant.map_or(info.text, |mutant| mutant.text));
     html.finish()
