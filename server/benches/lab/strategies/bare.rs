@@ -2,6 +2,7 @@
 //! the Redis client, one connection a session as the replica has.
 
 use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
 use std::time::{Duration, Instant};
 
 use futures_util::future::join_all;
@@ -38,13 +39,11 @@ impl Bare {
         let ports = links.add(name)?;
         let mut sessions = BTreeMap::new();
         for command in recorded.commands() {
-            let key = (command.to, command.session.clone());
-            if !sessions.contains_key(&key) {
-                let session = match command.to {
+            if let Entry::Vacant(place) = sessions.entry((command.to, command.session.clone())) {
+                place.insert(match command.to {
                     Endpoint::Postgres => Session::Postgres(Box::new(postgres(arena, ports[&command.to]).await?)),
                     _ => Session::Redis(node(arena, command.to, ports[&command.to], recorded).await?),
-                };
-                sessions.insert(key, session);
+                });
             }
         }
         Ok(Bare { name: name.to_owned(), recorded: recorded.clone(), sessions })
