@@ -11,6 +11,7 @@ use super::{Look, faces, is_used, links};
 use crate::html::escaped;
 use crate::stage::menu::Target;
 use crate::stage::replica::Process;
+use crate::stage::topology::Back;
 
 /// The layer.
 pub fn svg(look: &Look<'_>) -> String {
@@ -61,7 +62,9 @@ fn store_words(look: &Look<'_>, endpoint: Endpoint) -> &'static str {
     let words = process_words(look.stage.topology.process(endpoint));
     match faces::news(look, endpoint) {
         _ if !words.is_empty() => words,
-        Some(_) => "restarted",
+        Some(Back::Promoted) => "its replica took over",
+        Some(Back::Empty) => "restarted empty",
+        Some(Back::Kept) => "restarted",
         None if !is_used(look.stage, endpoint) => "not used",
         None => "",
     }
