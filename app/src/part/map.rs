@@ -17,6 +17,10 @@ use crate::stage::view::topology::{Look, faces, links, packets, targets};
 /// A desk's map, until it is measured.
 const USUAL: i32 = 1040;
 
+/// What travels is drawn anew so often at most, in microseconds: not in every frame, of which the timeline
+/// needs its share.
+const STEP_US: u64 = 40_000;
+
 /// The map.
 #[component]
 pub(crate) fn Map() -> impl IntoView {
@@ -46,9 +50,9 @@ pub(crate) fn Map() -> impl IntoView {
     let faces = Memo::new(move |_| draw(faces::svg));
     let labels = Memo::new(move |_| draw(links::labels));
     let names = Memo::new(move |_| draw(targets::svg));
+    let step = Memo::new(move |_| play.slide.get() / STEP_US);
     let travelling = Memo::new(move |_| {
-        play.slide.track();
-        let now_us = play.slide.get_untracked();
+        let now_us = step.get() * STEP_US;
         if width.get() < 1.0 {
             return String::new();
         }
@@ -68,9 +72,15 @@ pub(crate) fn Map() -> impl IntoView {
                 <g aria-hidden="true" inner_html=move || lines.get()></g>
                 <g aria-hidden="true" inner_html=move || faces.get()></g>
                 <g aria-hidden="true" inner_html=move || labels.get()></g>
-                <g aria-hidden="true" inner_html=move || travelling.get()></g>
                 <g node_ref=layer></g>
             </svg>
+            <svg
+                class=move || format!("{} travel", map_class(&geometry.read()))
+                width="100%"
+                height=move || geometry.read().height
+                aria-hidden="true"
+                inner_html=move || travelling.get()
+            ></svg>
         </div>
     }
     .into_any()
