@@ -49,6 +49,11 @@ impl Bare {
         Ok(Bare { name: name.to_owned(), recorded: recorded.clone(), sessions })
     }
 
+    /// From now on its attempts are these.
+    pub fn goes_on_with(&mut self, recorded: &Recorded) {
+        self.recorded = recorded.clone();
+    }
+
     /// One attempt at a slot. Whoever is told busy gives back what it may have.
     pub async fn attempt(&mut self, fire_ms: i64) -> Result<Attempt, Failure> {
         let (recorded, mut commands) = (self.recorded.clone(), 0);

@@ -162,6 +162,9 @@ struct Race<'a> {
     strategy: &'static str,
     replicas: Vec<Replica>,
     bare: Vec<Bare>,
+    /// The first attempt of all, which also makes what later ones find there.
+    first: Recorded,
+    /// An ordinary one.
     recorded: Recorded,
     fire_ms: i64,
 }
@@ -176,10 +179,19 @@ impl<'a> Race<'a> {
         let mut first = Replica::start(arena, &links, "R1", strategy).await?;
         let slot = Slot { schedule: SCHEDULE.to_owned(), fire_ms: 1000 };
         // The first attempt also makes what later ones find there.
-        first.record(slot).await?;
+        let made = first.record(slot).await?;
         let slot = Slot { schedule: SCHEDULE.to_owned(), fire_ms: 2000 };
         let recorded = first.record(slot).await?;
-        Ok(Race { arena, links, strategy, replicas: vec![first], bare: Vec::new(), recorded, fire_ms: 2000 })
+        Ok(Race {
+            arena,
+            links,
+            strategy,
+            replicas: vec![first],
+            bare: Vec::new(),
+            first: made,
+            recorded,
+            fire_ms: 2000,
+        })
     }
 
     /// So many contenders of both kinds, in turns: first the ones, then the others.
@@ -190,7 +202,11 @@ impl<'a> Race<'a> {
         }
         while self.bare.len() < contenders {
             let name = format!("bare{}", self.bare.len() + 1);
-            self.bare.push(Bare::connect(self.arena, &self.links, &name, &self.recorded).await?);
+            let mut bare = Bare::connect(self.arena, &self.links, &name, &self.first).await?;
+            self.fire_ms += 1000;
+            bare.attempt(self.fire_ms).await?;
+            bare.goes_on_with(&self.recorded);
+            self.bare.push(bare);
         }
         let (mut ours, mut bare) = (Rounds::default(), Rounds::default());
         let warm_up = if contenders == 1 && rounds > WARM_UP { WARM_UP } else { 2 };
