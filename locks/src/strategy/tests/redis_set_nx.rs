@@ -89,17 +89,22 @@ fn who_is_overtaken_gives_back_and_tries_again_with_a_new_epoch_and_a_new_token(
     assert_eq!(short(&w.reply(rows(1)))[0][..11], *"enter until");
 }
 
-/// Overtaken once, it tries once more, and is told busy: it waits for no lock, so that is its end.
-#[test]
-fn who_was_overtaken_and_finds_the_lock_busy_gives_up() {
-    let mut w = guarded();
-    w.due();
+/// A try whose epoch was overtaken, given back, and the next one's beginning.
+fn overtaken(w: &mut Walk<RedisSetNx>) {
     w.reply(granted(7));
     w.reply(ok());
     w.reply(rows(0));
     w.reply(count(1));
     w.now = w.strategy.next_timer().unwrap();
     w.tick();
+}
+
+/// Overtaken once, it tries once more, and is told busy: it waits for no lock, so that is its end.
+#[test]
+fn who_was_overtaken_and_finds_the_lock_busy_gives_up() {
+    let mut w = guarded();
+    w.due();
+    overtaken(&mut w);
     w.reply(granted(8));
     assert_eq!(short(&w.reply(Reply::Redis(Param::Null))), ["skipped: busy"]);
 }
@@ -119,12 +124,7 @@ fn who_is_overtaken_again_and_again_gives_up() {
     let mut w = guarded();
     w.due();
     for _ in 0..3 {
-        w.reply(granted(7));
-        w.reply(ok());
-        w.reply(rows(0));
-        w.reply(count(1));
-        w.now = w.strategy.next_timer().unwrap();
-        w.tick();
+        overtaken(&mut w);
     }
     w.reply(granted(7));
     w.reply(ok());
