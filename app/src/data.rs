@@ -32,10 +32,19 @@ impl RunPage {
         events.clone().for_each(|event| stage.push(event));
         let (at, heading) = match live {
             true => (None, String::new()),
-            false => (stage.opening(events), caption::run_html(&stage)),
+            false => (stage.opening(events), caption::run_html(&id, &stage)),
         };
         RunPage { id, stage, live, owner, at, heading }
     }
+}
+
+/// One of two runs that are compared: folded to its end.
+#[derive(Clone, Debug)]
+pub struct Compared {
+    /// The run's identity, as paths name it.
+    pub id: String,
+    /// Its whole log, folded.
+    pub stage: Stage,
 }
 
 /// One line of the list of runs.

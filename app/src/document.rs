@@ -4,7 +4,7 @@
 
 use leptos::prelude::*;
 
-use crate::data::{PageProblem, RunLine, RunPage};
+use crate::data::{Compared, PageProblem, RunLine, RunPage};
 use crate::matrix::MatrixPage;
 use crate::page;
 use crate::part::theatre;
@@ -19,6 +19,10 @@ pub enum Page {
     Matrix(Box<MatrixPage>),
     /// `/runs`
     Runs(Vec<RunLine>),
+    /// `/runs/compare`: two runs side by side. Boxed, as a run is.
+    Compare(Box<[Compared; 2]>),
+    /// The same, while the other of the two is to be chosen from these.
+    CompareWith(Box<Compared>, Vec<RunLine>),
     /// Any other path.
     Missing,
     /// A page that cannot be shown.
@@ -34,6 +38,8 @@ impl Page {
             Page::Run(run) => ("/runs", "Run", theatre::render(*run)),
             Page::Matrix(matrix) => ("/matrix", "Matrix", crate::matrix::page::main(&matrix)),
             Page::Runs(runs) => ("/runs", "Runs", page::runs::page(runs).to_html()),
+            Page::Compare(runs) => ("/runs", "Two runs", page::compare::page(*runs)),
+            Page::CompareWith(run, others) => ("/runs", "Two runs", page::compare::choose(&run, &others)),
             Page::Missing => ("", "Not found", page::missing::page().to_html()),
             Page::Problem(problem) => ("", "Not shown", page::problem::page(problem).to_html()),
         }
@@ -43,6 +49,7 @@ impl Page {
 /// A page as the browser gets it.
 pub fn document(page: Page) -> String {
     let program = match page {
+        Page::Start => START,
         Page::Run(_) => PROGRAM,
         Page::Matrix(_) => MATRIX,
         Page::Runs(_) => RUNS,
@@ -76,6 +83,9 @@ const PROGRAM: &str = r#"<link rel="modulepreload" href="/pkg/aegis.js">
 /// Saves the matrix page its jumps; it works without.
 const MATRIX: &str = r#"<script type="module" src="/matrix.js"></script>
 "#;
+
+/// Plays the start page's run. Before the first frame, so that nobody sees the end of it first.
+const START: &str = "<script src=\"/start.js\" defer blocking=\"render\"></script>\n";
 
 /// What the list of runs needs beside its links.
 const RUNS: &str = "<script src=\"/runs.js\" defer></script>\n";

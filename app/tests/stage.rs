@@ -317,7 +317,7 @@ fn a_stored_run_says_its_strategies_and_the_verdict_of_the_whole() {
     assert_eq!(listed(&stage.history), "none, then pg-lease, then guard max-seen, then redlock, then guard none");
     assert_eq!(eras(&log.events), stage.history);
     assert!(figures(&stage).iter().all(|figure| figure.value == "0" || figure.value == "–"), "since redlock");
-    let html = run_html(&stage);
+    let html = run_html(&stage.run, &stage);
     assert!(html.contains("none, then pg-lease") && html.contains("harm"), "{html}");
 }
 

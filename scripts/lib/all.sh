@@ -12,6 +12,7 @@ CACHE=${XDG_CACHE_HOME:-$HOME/.cache}/aegis
     source "$ROOT/scripts/lib/wasm-debian.sh"
     source "$ROOT/scripts/lib/wasm.sh"
     source "$ROOT/scripts/lib/bundle.sh"
+    source "$ROOT/scripts/lib/axe.sh"
 }
 
 trap say_what_failed EXIT

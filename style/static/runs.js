@@ -1,4 +1,4 @@
-// The list of runs: takes a run from a file, and deletes one when it is asked for twice.
+// The list of runs: takes a run from a file, deletes one when it is asked for twice, and keeps two chosen, no more.
 (function () {
   var said = document.getElementById("runs-said");
   function say(text) {
@@ -25,6 +25,16 @@
       .catch(lost)
       // The same file may be chosen again.
       .then(function () { input.value = ""; });
+  });
+
+  // Two are compared: with a third the first goes.
+  var chosen = [];
+  document.addEventListener("change", function (event) {
+    var box = event.target;
+    if (box.name !== "run") return;
+    chosen = chosen.filter(function (other) { return other !== box; });
+    if (box.checked) chosen.push(box);
+    if (chosen.length > 2) chosen.shift().checked = false;
   });
 
   document.addEventListener("click", function (event) {

@@ -25,7 +25,7 @@ pub mod place;
 mod race;
 pub mod state;
 pub mod strip;
-mod table;
+pub(crate) mod table;
 
 pub use place::{CellName, Place};
 pub use state::{Joint, State, Tally};

@@ -25,6 +25,12 @@ pub fn span(stage: &Stage, look: &Look) -> (u64, u64) {
     (from, to.max(from + 1))
 }
 
+/// From when to when the picture shows it: a little before and after, with room for what is said of the last mark.
+pub fn window(stage: &Stage, look: &Look) -> (u64, u64) {
+    let (from, to) = span(stage, look);
+    (from.saturating_sub((to - from) / BEFORE), to + (to - from) / AFTER)
+}
+
 /// A run that is over, as it is looked at here: that its processes were ended when everything was over is no part
 /// of what happened.
 pub fn settled(mut stage: Stage) -> Stage {
@@ -52,8 +58,8 @@ pub(super) fn tick_words(at_us: u64, tick_us: u64) -> String {
 /// Lanes' names, and the picture beside them.
 pub fn picture(stage: &Stage, width: f64, says: &str) -> (String, String) {
     let look = look(stage);
-    let (from, to) = span(stage, &look);
-    let (begin, end) = (from.saturating_sub((to - from) / BEFORE), to + (to - from) / AFTER);
+    let (from, _) = span(stage, &look);
+    let (begin, end) = window(stage, &look);
     let scale = Scale::linear(begin, end, width);
     let lanes = Lanes::new(stage, &look);
     let height = lanes.height;

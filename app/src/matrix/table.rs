@@ -151,7 +151,7 @@ fn said(html: &mut Html, cell: &Cell) {
 }
 
 /// The circle between two witnesses; empty room where there is nothing to compare.
-pub(super) fn joint(html: &mut Html, joint: Option<Joint>) {
+pub(crate) fn joint(html: &mut Html, joint: Option<Joint>) {
     let Some(joint) = joint else {
         html.class("span", "joint none").attr("aria-hidden", "true").close();
         return;

@@ -1,5 +1,6 @@
 //! Pages that the server writes and the browser only shows, and what stands around every page.
 
+pub mod compare;
 pub mod frame;
 pub mod help;
 pub mod missing;

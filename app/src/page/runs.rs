@@ -7,12 +7,17 @@ use crate::stage::view::words;
 
 /// `/runs`
 pub(crate) fn page(runs: Vec<RunLine>) -> impl IntoView {
-    let empty = runs.is_empty();
+    let (empty, count) = (runs.is_empty(), runs.len());
     view! {
         <main id="main" class="plain">
             <header class="runs-h">
                 <h1>"Runs"</h1>
                 <span class="grow"></span>
+                <Show when=move || { count > 1 }>
+                    <button class="btn" form="compare" id="compare-b">
+                        "Compare two"
+                    </button>
+                </Show>
                 <label class="btn" for="import">
                     "Import a run"
                 </label>
@@ -32,10 +37,13 @@ pub(crate) fn page(runs: Vec<RunLine>) -> impl IntoView {
                 </p>
             </Show>
             <Show when=move || !empty>
-                <div class="panel scroll-x">
+                <form class="panel scroll-x" id="compare" action="/runs/compare" tabindex="0" aria-label="Stored runs">
                     <table class="rows runs">
                         <thead>
                             <tr>
+                                <th>
+                                    <span class="sr">"chosen"</span>
+                                </th>
                                 <th>"run"</th>
                                 <th class="hide-s">"began (UTC)"</th>
                                 <th>"strategies and guards"</th>
@@ -50,7 +58,7 @@ pub(crate) fn page(runs: Vec<RunLine>) -> impl IntoView {
                         </thead>
                         <tbody>{runs.iter().map(row).collect_view()}</tbody>
                     </table>
-                </div>
+                </form>
             </Show>
         </main>
     }
@@ -61,6 +69,9 @@ fn row(run: &RunLine) -> AnyView {
     let bad = |is: bool| if is { "r num bad b" } else { "r num" };
     view! {
         <tr>
+            <td class="pick-c">
+                <input type="checkbox" name="run" value=run.id.clone() aria-label=format!("Compare {}", run.title)/>
+            </td>
             <td>
                 <a href=format!("/runs/{}", run.id) rel="external">
                     {run.title.clone()}
@@ -81,7 +92,7 @@ fn row(run: &RunLine) -> AnyView {
                     "Export"
                     <span class="sr">{format!(" {}", run.title)}</span>
                 </a>
-                <button class="btn btn-quiet btn-s" data-delete=run.id.clone()>
+                <button type="button" class="btn btn-quiet btn-s" data-delete=run.id.clone()>
                     "Delete"
                     <span class="sr">{format!(" {}", run.title)}</span>
                 </button>

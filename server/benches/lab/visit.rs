@@ -21,13 +21,29 @@ const SHOWS_EVENTS: &str = "return document.querySelector('#tab-log .n')?.textCo
 pub struct Visit {
     pub serve: Serve,
     pub chrome: Chrome,
-    run: String,
+    /// The session's run.
+    pub run: String,
 }
 
 impl Visit {
     pub async fn open(data: &Path) -> Result<Visit, Failure> {
+        let visit = Visit::begin(data, Chrome::open(1440, 900).await).await?;
+        visit.act(r#"{"set":{"strategy":"pg-lease","every_s":1}}"#).await?;
+        Ok(visit)
+    }
+
+    /// The busiest there is: nine replicas under `redlock`, in a browser that keeps a trace of those categories.
+    pub async fn busiest(data: &Path, categories: &str) -> Result<Visit, Failure> {
+        let visit = Visit::begin(data, Chrome::traced(1440, 900, categories).await).await?;
+        visit.act(r#"{"set":{"strategy":"redlock","every_s":3}}"#).await?;
+        visit.act(r#"{"add":["D","E","F","G","H","I"]}"#).await?;
+        let nine = "return document.querySelectorAll('article.card').length === 9";
+        visit.chrome.until("nine replicas", nine).await;
+        Ok(visit)
+    }
+
+    async fn begin(data: &Path, chrome: Chrome) -> Result<Visit, Failure> {
         let serve = Serve::start(data).await?;
-        let chrome = Chrome::open(1440, 900).await;
         chrome.client.goto(&format!("{}/lab", serve.url)).await?;
         chrome.until("the page shows events", SHOWS_EVENTS).await;
         // The scenario's tab names the run; then back to what a learner sees first.
@@ -37,13 +53,11 @@ impl Visit {
         let run = chrome.script(export).await;
         let run = run.as_str().and_then(|href| href.split('/').nth(3)).ok_or("the page names no run")?.to_owned();
         chrome.script("document.getElementById('tab-wire').click()").await;
-        let visit = Visit { serve, chrome, run };
-        visit.act(r#"{"set":{"strategy":"pg-lease","every_s":1}}"#).await?;
-        Ok(visit)
+        Ok(Visit { serve, chrome, run })
     }
 
     /// Ask the run for something, as the page does.
-    async fn act(&self, action: &str) -> Result<(), Failure> {
+    pub async fn act(&self, action: &str) -> Result<(), Failure> {
         let script = format!(
             "const done = arguments[arguments.length - 1];
              fetch('/api/runs/{}/actions', {{
@@ -74,7 +88,38 @@ impl Visit {
         Ok(serde_json::from_value(self.asynchronous(&script).await?)?)
     }
 
-    async fn asynchronous(&self, script: &str) -> Result<Value, Failure> {
+    /// The number of the last event that the page shows.
+    pub async fn last_seq(&self) -> Result<u64, Failure> {
+        let shown = "return Number(document.querySelector('#tab-log .n').textContent.replace(/\\D/g, ''))";
+        self.chrome.script(shown).await.as_u64().ok_or_else(|| "the page shows no number".into())
+    }
+
+    /// Be there until the run is as long as one becomes, and is stored; how many events it has. Whoever is there reads
+    /// the stream and draws nothing.
+    pub async fn until_stored(&self, limit: Duration) -> Result<u64, Failure> {
+        self.chrome.client.goto(&format!("{}/runs", self.serve.url)).await?;
+        let script = format!(
+            "const done = arguments[0], end = performance.now() + {};
+             const stream = new EventSource('/api/runs/{}/events?packed=true');
+             const look = () => fetch('/api/runs').then(answer => answer.json()).then(runs => {{
+               const run = runs.find(({{ id }}) => id === '{}');
+               if (run || performance.now() > end) {{ stream.close(); done(run?.events ?? 0); }} else setTimeout(look, 1000);
+             }});
+             look();",
+            limit.as_millis(),
+            self.run,
+            self.run
+        );
+        let timeouts = fantoccini::wd::TimeoutConfiguration::new(Some(limit + SCRIPT_LIMIT), None, None);
+        self.chrome.client.update_timeouts(timeouts).await?;
+        match self.chrome.client.execute_async(&script, Vec::new()).await?.as_u64() {
+            Some(events) if events > 0 => Ok(events),
+            _ => Err(format!("the session was not stored within {limit:?}").into()),
+        }
+    }
+
+    /// A script that calls its last argument with its answer.
+    pub async fn asynchronous(&self, script: &str) -> Result<Value, Failure> {
         let timeouts = fantoccini::wd::TimeoutConfiguration::new(Some(SCRIPT_LIMIT), None, None);
         self.chrome.client.update_timeouts(timeouts).await?;
         Ok(self.chrome.client.execute_async(script, Vec::new()).await?)

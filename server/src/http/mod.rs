@@ -4,6 +4,7 @@
 //! | route | what it is |
 //! |---|---|
 //! | `GET /`, `/lab`, `/runs`, `/runs/{id}` | pages, rendered here and hydrated in the browser |
+//! | `GET /runs/compare?run={id}&run={id}` | two runs side by side |
 //! | `/matrix`, `/api/matrix...` | the failure matrix, see `matrix` |
 //! | `GET /api/runs` | the learner's stored runs |
 //! | `GET /api/runs/{id}/events?after=N` | server-sent events; `Last-Event-ID` wins over `after` |

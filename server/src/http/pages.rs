@@ -1,19 +1,20 @@
 //! Pages. This module loads what a page shows and says with which status; what it looks like is the
 //! business of `app`.
 
-use app::data::{PageProblem, RunPage};
+use app::data::{Compared, PageProblem, RunPage};
+use app::stage::Stage;
 use app::{Page, document};
 use axum::Router;
-use axum::extract::{Path, State};
+use axum::extract::{Path, Query, State};
 use axum::http::{StatusCode, header};
 use axum::response::{Html, IntoResponse, Response};
 use axum::routing::{MethodRouter, get};
-use locks::event::Whose;
 
 use super::App;
 use super::headers::PAGE_POLICY;
 use super::learner::Learner;
-use super::problem::{ApiError, Causes};
+use super::problem::ApiError;
+use super::runs::readable;
 use crate::run::log::Log;
 
 /// All pages.
@@ -22,6 +23,7 @@ pub fn router() -> Router<App> {
         .route("/", get(async || show(Page::Start)))
         .route("/lab", get(lab))
         .route("/runs", get(runs))
+        .route("/runs/compare", get(compare))
         .route("/runs/{id}", get(run))
 }
 
@@ -50,6 +52,31 @@ async fn run(State(app): State<App>, Path(id): Path<String>, learner: Learner) -
     }
 }
 
+/// Two runs side by side: those that `run` names, twice. Where it names one, the other is to be chosen.
+async fn compare(State(app): State<App>, Query(asked): Query<Vec<(String, String)>>, learner: Learner) -> Response {
+    let ids: Vec<String> = asked.into_iter().filter(|(name, _)| name == "run").map(|(_, id)| id).collect();
+    let shown = async {
+        match ids.as_slice() {
+            [one] => {
+                let others = app.shelf.list(&learner.0).await?;
+                Ok(Page::CompareWith(Box::new(compared(&app, one, &learner).await?), others))
+            }
+            [a, b] => {
+                let runs = [compared(&app, a, &learner).await?, compared(&app, b, &learner).await?];
+                Ok(Page::Compare(Box::new(runs)))
+            }
+            _ => Err(ApiError::Bad(format!("Two runs are compared, and {} are chosen. Choose two.", ids.len()))),
+        }
+    };
+    shown.await.map_or_else(problem, show)
+}
+
+async fn compared(app: &App, id: &str, learner: &Learner) -> Result<Compared, ApiError> {
+    let log = readable(app, id, learner).await?;
+    let stage = Stage::of(log.after(0).iter().map(|event| &**event));
+    Ok(Compared { id: id.to_owned(), stage })
+}
+
 async fn runs(State(app): State<App>, learner: Learner) -> Response {
     match app.shelf.list(&learner.0).await {
         Ok(runs) => show(Page::Runs(runs)),
@@ -74,8 +101,6 @@ fn run_page(id: String, log: &Log, owner: bool) -> Page {
 /// An error as a page, with the error's status.
 pub(super) fn problem(error: ApiError) -> Response {
     let (status, title, whose) = error.parts();
-    if whose == Whose::Lab {
-        tracing::error!(error = %Causes(&error), "a page could not be loaded");
-    }
+    error.log("a page could not be loaded");
     answer(status, Page::Problem(PageProblem { title: title.to_owned(), detail: error.to_string(), whose }))
 }

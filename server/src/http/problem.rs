@@ -44,6 +44,15 @@ impl ApiError {
         ApiError::Lab(cause.into())
     }
 
+    /// Write what only the lab's own log tells: the causes of a failure; that all places are taken is no failure.
+    pub(super) fn log(&self, what: &str) {
+        match self {
+            ApiError::Lab(cause) => tracing::error!(error = %Causes(cause.as_ref()), "{what}"),
+            ApiError::Full(why) => tracing::info!(why, "{what}"),
+            _ => {}
+        }
+    }
+
     /// Status, title, whose fault.
     pub fn parts(&self) -> (StatusCode, &'static str, Whose) {
         match self {
@@ -83,9 +92,7 @@ struct Body {
 impl IntoResponse for ApiError {
     fn into_response(self) -> Response {
         let (status, title, whose) = self.parts();
-        if let ApiError::Lab(cause) = &self {
-            tracing::error!(error = %Causes(cause.as_ref()), "request failed");
-        }
+        self.log("request failed");
         respond(status, title, self.to_string(), whose)
     }
 }

@@ -38,7 +38,7 @@ pub fn router() -> Router<App> {
 }
 
 /// The log that this learner may read under this number.
-async fn readable(app: &App, id: &str, learner: &Learner) -> Result<Arc<Log>, ApiError> {
+pub(super) async fn readable(app: &App, id: &str, learner: &Learner) -> Result<Arc<Log>, ApiError> {
     match app.sessions.get(id) {
         Some(live) if live.owner() == learner.0 => Ok(live.log()),
         Some(_) => Err(ApiError::NotFound("run")),

@@ -64,6 +64,10 @@ async fn events(
         // Tells an EventSource not to connect again.
         return Ok(StatusCode::NO_CONTENT.into_response());
     }
+    // Nobody was told of an event that is yet to come: whoever says so means another log, and would wait for ever.
+    if after > log.newest() {
+        return Err(ApiError::Bad(format!("This run has {} events, and none after {after}.", log.newest())));
+    }
     let open = app.streams.open(&learner.0, &app.metrics.streams)?;
     let reader = Reader {
         log,

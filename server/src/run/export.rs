@@ -155,4 +155,12 @@ mod tests {
         }
         assert!(matches!(Export::read(b"{}"), Err(ImportError::Shape(_))));
     }
+
+    #[test]
+    fn the_start_page_replays_a_run_of_the_present_form_that_settled_a_slot_twice() {
+        let export = Export::read(include_bytes!("../../../app/src/page/start/collision.json")).unwrap();
+        assert_eq!(export.scenario.name, "start-collision");
+        let certain = export.verdict.overlaps.iter().filter(|found| found.certain).count();
+        assert_eq!((certain, export.verdict.most_effects()), (1, 2));
+    }
 }

@@ -48,7 +48,7 @@ const WORDS: &str = "
       const is_free = ([x, y]) => element.contains(document.elementFromPoint(x, y));
       return [.5, .4, .6, .3, .7, .2, .8, .1, .9].map(of).map(p => p.map(Math.round)).find(is_free) ?? null;
     };
-    const hydrated = () => document.querySelector('[id^=menu-]') !== null;
+    const hydrated = () => document.querySelector('.map .sto') !== null;
 ";
 
 /// A browser window.
@@ -61,6 +61,11 @@ pub struct Chrome {
 impl Chrome {
     /// A window of that size.
     pub async fn open(width: u32, height: u32) -> Chrome {
+        Chrome::traced(width, height, "").await
+    }
+
+    /// The same, keeping a trace of those categories, which [`Chrome::trace`] reads; none: no trace.
+    pub async fn traced(width: u32, height: u32, categories: &str) -> Chrome {
         let profile = tempfile::tempdir().unwrap();
         let mut driver = Command::new("chromedriver")
             .arg("--port=0")
@@ -84,11 +89,16 @@ impl Chrome {
             "--hide-scrollbars".to_owned(),
             format!("--user-data-dir={}", profile.path().display()),
         ];
-        let wanted = json!({
+        let mut wanted = json!({
             "browserName": "chrome",
             "goog:chromeOptions": { "args": arguments },
             "goog:loggingPrefs": { "browser": "ALL" },
         });
+        if !categories.is_empty() {
+            wanted["goog:loggingPrefs"]["performance"] = json!("ALL");
+            wanted["goog:chromeOptions"]["perfLoggingPrefs"] =
+                json!({ "enableNetwork": false, "enablePage": false, "traceCategories": categories });
+        }
         let Value::Object(wanted) = wanted else { unreachable!() };
         let client = ClientBuilder::new(HttpConnector::new())
             .capabilities(wanted)
@@ -107,10 +117,24 @@ impl Chrome {
         self.devtools("Emulation.setDeviceMetricsOverride", metrics).await;
     }
 
-    /// Light or dark, as the system would say.
-    pub async fn prefer(&self, scheme: &str) {
-        let features = json!({ "features": [{ "name": "prefers-color-scheme", "value": scheme }] });
-        self.devtools("Emulation.setEmulatedMedia", features).await;
+    /// Run a script in each page that is opened from now on, before the page's own.
+    pub async fn before_each_page(&self, source: &str) {
+        self.devtools("Page.addScriptToEvaluateOnNewDocument", json!({ "source": source })).await;
+    }
+
+    /// Forget what was loaded, as a browser that was never here.
+    pub async fn forget(&self) {
+        self.devtools("Network.clearBrowserCache", json!({})).await;
+    }
+
+    /// The trace's events since this was last asked.
+    pub async fn trace(&self) -> Vec<Value> {
+        let log =
+            self.client.issue_cmd(Vendor { path: "se/log", body: json!({ "type": "performance" }) }).await.unwrap();
+        let lines = log.as_array().into_iter().flatten();
+        let told = lines.filter_map(|line| serde_json::from_str::<Value>(line["message"].as_str()?).ok());
+        let of_trace = told.filter(|told| told["message"]["method"] == "Tracing.dataCollected");
+        of_trace.map(|mut told| told["message"]["params"].take()).collect()
     }
 
     async fn devtools(&self, command: &str, params: Value) {

@@ -4,10 +4,16 @@
 #[path = "../common/mod.rs"]
 mod common;
 
+mod axe;
+// The benchmark drives it too, and needs other parts of it.
+#[allow(dead_code)]
 mod chrome;
+mod every_page;
 mod faults;
 mod matrix;
 mod page;
+mod places;
+mod shots;
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -18,8 +24,6 @@ use serde_json::Value;
 
 /// What "at once" means to somebody who opened the lab for the first time.
 const FIRST_COLLISION: Duration = Duration::from_secs(10);
-/// A lab is stored a minute after its last page was closed.
-const STORED: Duration = Duration::from_secs(120);
 
 #[tokio::test(flavor = "multi_thread")]
 #[ignore = "needs the page and a browser: scripts/test runs it"]
@@ -86,56 +90,8 @@ async fn a_collision_a_switch_and_a_pause() {
         .await;
     chrome.until("hollow on the timeline", "return document.querySelector('.tl .hollow') !== null").await;
     chrome.keep("paused").await;
-    for (name, width, height) in [("phone", 390, 844), ("desk", 1440, 900)] {
-        chrome.resize(width, height).await;
-        for scheme in ["light", "dark"] {
-            chrome.prefer(scheme).await;
-            chrome.client.refresh().await.unwrap();
-            chrome.until("the stage", "return document.querySelector('.tl svg') !== null && hydrated()").await;
-            chrome.keep(&format!("paused-{name}-{scheme}")).await;
-        }
-    }
     chrome.to_replica(&holder, "Continue").await;
     chrome.until("it runs again", &format!("return !card('{holder}').classList.contains('stopped')")).await;
-    chrome.close().await;
-}
-
-/// Looks at every page in both sizes and schemes: none may be wider than the screen or write an error. The
-/// pictures are for people, so this takes its minute only where somebody wants them.
-#[tokio::test(flavor = "multi_thread")]
-#[ignore = "needs the page and a browser: scripts/test runs it"]
-async fn every_page_fits_both_sizes() {
-    let lab = Served::start();
-    let chrome = Chrome::open(1440, 900).await;
-    let mut pages = vec![
-        ("start", "/".to_owned(), "return document.querySelector('main h1') !== null"),
-        ("lab", "/lab".to_owned(), "return document.querySelector('.tl svg') !== null && hydrated()"),
-    ];
-    chrome.client.goto(&format!("{}/lab", lab.url)).await.unwrap();
-    chrome.until("somebody is inside", "return holder() !== undefined").await;
-    if std::env::var_os("AEGIS_SHOTS").is_some() {
-        let run = chrome.script("return document.querySelector('.run-id').getAttribute('href')").await;
-        chrome.client.goto(&format!("{}/runs", lab.url)).await.unwrap();
-        chrome.script(LOOK_FOR_RUNS).await;
-        chrome.until_within(STORED, "the run is stored", "return window.stored").await;
-        // It opens at its beginning, not where everybody is gone.
-        let began = "return document.querySelector('.caption').textContent.includes('Nobody is inside')";
-        pages.push(("run", run.as_str().unwrap().to_owned(), began));
-    }
-    pages.push(("runs", "/runs".to_owned(), "return document.querySelector('main h1') !== null"));
-    for (name, path, whole) in pages {
-        for (size, width, height) in [("phone", 390, 844), ("desk", 1440, 900)] {
-            chrome.resize(width, height).await;
-            for scheme in ["light", "dark"] {
-                chrome.prefer(scheme).await;
-                chrome.client.goto(&format!("{}{path}", lab.url)).await.unwrap();
-                chrome.until(&path, whole).await;
-                chrome.keep(&format!("{name}-{size}-{scheme}")).await;
-                let wide = chrome.script("return document.documentElement.scrollWidth - innerWidth").await;
-                assert_eq!(wide, 0, "{path} at {width} is wider than the screen");
-            }
-        }
-    }
     chrome.close().await;
 }
 
@@ -159,13 +115,6 @@ fn accepted_since(log: &[Value], seq: u64) -> BTreeMap<String, u32> {
     }
     settled
 }
-
-/// Sets `stored` once `/runs` has a run.
-const LOOK_FOR_RUNS: &str = "const look = () => fetch('/runs').then(answer => answer.text()).then(text => {
-      window.stored = text.includes('href=\"/runs/');
-      if (!window.stored) setTimeout(look, 2000);
-    });
-    look();";
 
 /// Resolves with the next effect that the run's stream tells of.
 const NEXT_EFFECT: &str = "const done = arguments[arguments.length - 1];

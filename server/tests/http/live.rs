@@ -71,6 +71,11 @@ fn the_stream_has_no_gaps_and_goes_on_where_it_was_left() {
     let again = learner.stream_until("?after=0", &format!("Last-Event-ID: {left_at}\r\n"), "effect_settled");
     assert_eq!(seqs(&again)[0], left_at + 1);
     assert_eq!(again[..3], first[first.len() - 3..]);
+    // What is yet to come was told to nobody.
+    let headers = [("Host", &*learner.host), ("Cookie", &learner.cookie), ("Last-Event-ID", "1000000")];
+    let refused = lab.ask("GET", &format!("/api/runs/{}/events", learner.run), &headers, "");
+    assert_eq!(refused.status, 422, "{}", refused.body);
+    assert!(refused.body.contains("none after 1000000"), "{}", refused.body);
 }
 
 #[test]

@@ -39,3 +39,43 @@ fn who_watches_the_lab_gets_figures() {
     );
     assert!(metrics.body.contains("aegis_live_sessions 0"), "{}", metrics.body);
 }
+
+/// The run that the start page replays, stored as somebody's; its address.
+fn imported(lab: &Served, headers: &[(&str, &str)]) -> String {
+    let file = include_str!("../../../app/src/page/start/collision.json");
+    let made = lab.ask("POST", "/api/runs/import", headers, file);
+    assert_eq!(made.status, 201, "{}", made.body);
+    made.body.split('"').nth(3).unwrap().to_owned()
+}
+
+#[test]
+fn two_runs_are_compared_without_a_script() {
+    let lab = Served::start();
+    let host = format!("localhost:{}", lab.port);
+    let cookie = "aegis_learner=0123456789abcdef0123456789abcdef";
+    let headers = [("Host", &*host), ("Cookie", cookie), ("Content-Type", "application/json")];
+    let (a, b) = (imported(&lab, &headers), imported(&lab, &headers));
+    let get = |path: &str| lab.ask("GET", path, &headers, "");
+
+    // From the list, as its form sends it; and from a run.
+    let list = get("/runs").body;
+    assert!(
+        list.contains("action=\"/runs/compare\"") && list.contains(&format!("name=\"run\" value=\"{a}\"")),
+        "{list}"
+    );
+    assert!(get(&format!("/runs/{a}")).body.contains(&format!("/runs/compare?run={a}")));
+    let choice = get(&format!("/runs/compare?run={a}"));
+    assert!(choice.body.contains(&format!("/runs/compare?run={a}&amp;run={b}")), "{}", choice.body);
+    let both = get(&format!("/runs/compare?run={a}&run={b}"));
+    assert_eq!((both.status, both.body.matches("class=\"twice\"").count()), (200, 2), "{}", both.body);
+
+    for (path, status, says) in [
+        ("/runs/compare".to_owned(), 422, "0 are chosen"),
+        (format!("/runs/compare?run={a}&run={b}&run={a}"), 422, "3 are chosen"),
+        (format!("/runs/compare?run={a}&run=0"), 404, "no such run"),
+    ] {
+        let refused = get(&path);
+        assert_eq!(refused.status, status, "{path}");
+        assert!(refused.body.contains(says), "{path}: {}", refused.body);
+    }
+}

@@ -199,6 +199,12 @@ pub fn figures(stage: &Stage) -> Vec<Figure> {
     figures_of(&stage.verdict, again(stage, &stage.verdict))
 }
 
+/// The six figures of the whole run, whatever was changed meanwhile.
+pub fn whole_figures(stage: &Stage) -> Vec<Figure> {
+    let verdict = stage.whole_verdict();
+    figures_of(&verdict, again(stage, &verdict))
+}
+
 fn figures_of(verdict: &Verdict, again: Option<u64>) -> Vec<Figure> {
     let count = |found: &[Finding]| found.iter().filter(|found| found.certain).count() as u64;
     let figure = |n: u64, one: &'static str, many: &'static str, most: u64, event: Option<u64>| Figure {
@@ -307,13 +313,12 @@ pub fn figures_html(stage: &Stage) -> String {
 }
 
 /// What a stored run is: its title, its strategies, and the verdict of the whole of it, as markup.
-pub fn run_html(stage: &Stage) -> String {
-    let verdict = stage.whole_verdict();
-    let figures = figures_of(&verdict, again(stage, &verdict));
+pub fn run_html(id: &str, stage: &Stage) -> String {
     let mut html = Html::new();
     html.element("h2", "", &stage.title).element("code", "", &era::listed(&stage.history));
+    html.class("a", "btn btn-s").attr("href", &format!("/runs/compare?run={id}")).text("Compare with …").close();
     html.element("span", "grow", "").element("span", "muted", "the whole run");
-    tally(&mut html, "Verdict of the whole run", figures);
+    tally(&mut html, "Verdict of the whole run", whole_figures(stage));
     html.finish()
 }
 

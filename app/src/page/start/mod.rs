@@ -1,9 +1,8 @@
-//! The start page: what this is in three lines and one picture, and one thing to do.
+//! The start page: what this is in three lines, a recorded run in which two replicas collide, and one thing to do.
 
 use leptos::prelude::*;
 
-/// A paused holder whose lease ran out, drawn with the timeline's own marks.
-const PICTURE: &str = include_str!("start.svg");
+mod replay;
 
 /// `/`
 pub(crate) fn page() -> impl IntoView {
@@ -21,12 +20,7 @@ pub(crate) fn page() -> impl IntoView {
                     <span class="muted">"The lab opens with three replicas and no lock."</span>
                 </p>
             </div>
-            <figure class="panel start-p">
-                <svg viewBox="0 0 560 236" role="img" aria-labelledby="start-c" inner_html=PICTURE></svg>
-                <figcaption id="start-c">
-                    "A is paused while it holds the lock. Its lease runs out, B takes over, and for a while both are inside: A believes, the store denies, and what the sink accepts decides whether it does harm."
-                </figcaption>
-            </figure>
+            <figure class="panel replay" id="replay" inner_html=replay::figure() data-ms=replay::whole_ms()></figure>
         </main>
     }
 }

@@ -1,0 +1,34 @@
+//! What holds on every page: no page is wider than the screen, and axe-core finds nothing serious on any of them.
+
+use crate::chrome::Chrome;
+use crate::common::served::Served;
+use crate::places::places;
+
+#[tokio::test(flavor = "multi_thread")]
+#[ignore = "needs the page, a browser and axe-core: scripts/test runs it"]
+async fn fits_every_width_and_has_no_barrier() {
+    let lab = Served::start();
+    let chrome = Chrome::open(1440, 900).await;
+    let mut wrong = Vec::new();
+    for place in places(&chrome, &lab).await {
+        chrome.resize(1440, 900).await;
+        chrome.visit(&lab, &place).await;
+        for width in [1440, 1024, 768, 390] {
+            chrome.resize(width, if width < 500 { 844 } else { 900 }).await;
+            let wider = chrome.script("return document.documentElement.scrollWidth - innerWidth").await;
+            if wider != 0 {
+                wrong.push(format!("{} at {width}: wider than the screen by {wider}", place.name));
+            }
+            if !matches!(width, 390 | 1440) {
+                continue;
+            }
+            for theme in ["light", "dark"] {
+                chrome.theme(theme).await;
+                let found = chrome.barriers().await;
+                wrong.extend(found.into_iter().map(|what| format!("{} at {width}, {theme}: {what}", place.name)));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    chrome.close().await;
+}
