@@ -6,23 +6,23 @@ use serde_json::Value;
 use crate::chrome::Chrome;
 
 /// What is found so bad that it must be mended.
-const LOOK: &str = "const done = arguments[arguments.length - 1];
-    axe.run(document, { resultTypes: ['violations'] }).then(({ violations }) => done(violations
+const LOOK: &str = "const done = arguments[arguments.length - 1], only = arguments[0];
+    axe.run(document, { resultTypes: ['violations'], ...(only && { runOnly: [only] }) }).then(({ violations }) => done(violations
       .filter(({ impact }) => impact === 'serious' || impact === 'critical')
       .map(({ id, help, nodes }) => `${id}: ${help}\\n` + nodes.slice(0, 5)
         .map(({ target, failureSummary }) => `    ${target.join(' ')}: ${failureSummary}`).join('\\n'))),
       error => done([String(error)]));";
 
 impl Chrome {
-    /// Serious and critical findings of the page as it stands.
-    pub async fn barriers(&self) -> Vec<String> {
+    /// Serious and critical findings of the page as it stands: by all rules, or by one.
+    pub async fn barriers(&self, only: Option<&str>) -> Vec<String> {
         let is_there = "return typeof window.axe === 'object'";
         if self.script(is_there).await != Value::Bool(true) {
             let path = std::env::var_os("AEGIS_AXE").expect("AEGIS_AXE says where axe.min.js is; scripts/test sets it");
             let source = std::fs::read_to_string(path).expect("axe.min.js");
             self.client.execute(&source, Vec::new()).await.expect("axe-core");
         }
-        let found = self.client.execute_async(LOOK, Vec::new()).await.expect("axe-core's answer");
+        let found = self.client.execute_async(LOOK, vec![only.into()]).await.expect("axe-core's answer");
         serde_json::from_value(found).expect("a list of findings")
     }
 }

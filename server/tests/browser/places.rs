@@ -98,8 +98,10 @@ impl Chrome {
         self.script(place.first).await;
     }
 
-    /// Light or dark, as somebody chose it.
+    /// Light or dark, as somebody chose it; once every colour has changed.
     pub async fn theme(&self, theme: &str) {
         self.script(&format!("document.documentElement.dataset.theme = '{theme}'")).await;
+        let changed = "return !document.getAnimations().some(a => a.transitionProperty === 'background-color')";
+        self.until("the colours have changed", changed).await;
     }
 }

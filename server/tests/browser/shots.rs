@@ -61,9 +61,8 @@ async fn in_the_lab(chrome: &Chrome, lab: &Served) {
     chrome.to_replica(&holder, "Pause").await;
     let denied = format!("return card('{holder}').querySelector('.tr.cut.harm, .tr.cut') !== null");
     chrome.until_within(COMES, "it believes and the store denies", &denied).await;
-    chrome
-        .until_within(COMES, "another is inside", "return names().filter(n => belief(n)?.includes('holds')).length > 1")
-        .await;
+    let both = "return names().filter(name => state(name) === 'Running').length > 1 && tally('overlap') > 0";
+    chrome.until_within(COMES, "another is inside", both).await;
     chrome.looks("lab-paused").await;
     chrome.to_replica(&holder, "Continue").await;
 
@@ -82,10 +81,11 @@ async fn of_the_matrix(chrome: &Chrome, lab: &Served) {
         measure(chrome, cell).await;
     }
     chrome.fetched("/api/matrix/runs", "POST", &json!({ "race": "pause-past-lease" }).to_string()).await;
-    chrome.client.goto(&format!("{}/matrix?cell=pg-lease/pause-past-lease", lab.url)).await.unwrap();
+    let page = format!("{}/matrix?cell=pg-lease/pause-past-lease", lab.url);
+    chrome.client.goto(&page).await.unwrap();
     chrome.until_within(LONG, "the race", "return document.getElementById('main').dataset.busy === 'false'").await;
     chrome.looks("matrix").await;
-    chrome.script("document.getElementById('race').scrollIntoView()").await;
+    chrome.client.goto(&format!("{page}#race")).await.unwrap();
     chrome.looks("race").await;
 }
 
@@ -94,6 +94,7 @@ impl Chrome {
     async fn looks(&self, name: &str) {
         for (size, width, height) in SIZES {
             self.resize(width, height).await;
+            self.script("document.querySelector(':target')?.scrollIntoView()").await;
             for theme in ["light", "dark"] {
                 self.theme(theme).await;
                 // Two frames: what follows the size is measured in one and drawn in the next.

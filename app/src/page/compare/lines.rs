@@ -12,8 +12,9 @@ use crate::stage::era;
 use crate::stage::view::timeline::{Lanes, Scale, busy, ground, lane_names, marks};
 
 /// Width of a timeline that is seen whole.
-const WIDE: f64 = 1290.0;
-/// Room for what is said of the last mark.
+const WIDE: f64 = 1314.0;
+/// Room that a scale has before the first thing, and room for what is said of the last.
+const BEFORE: f64 = 26.0;
 const AFTER: f64 = 110.0;
 /// Pixels a second, at least and at most.
 const LEAST: f64 = 60.0;
@@ -25,7 +26,7 @@ const QUIET: f64 = 140.0;
 pub(super) fn lines(html: &mut Html, runs: &[Compared; 2]) {
     let stages = runs.each_ref().map(|run| from_first(&run.stage));
     let longest_s = stages.iter().map(|(_, end_us)| *end_us as f64 / 1e6).fold(0.1, f64::max);
-    let px_per_s = ((WIDE - 2.0 * AFTER) / longest_s).clamp(LEAST, MOST);
+    let px_per_s = ((WIDE - BEFORE - AFTER) / longest_s).clamp(LEAST, MOST);
     for (run, (stage, end_us)) in runs.iter().zip(&stages) {
         html.class("section", "panel cmp-l").attr("aria-label", &format!("Timeline of {}", stage.title));
         html.class("header", "tl-h").element("h2", "", &stage.title);

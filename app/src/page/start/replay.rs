@@ -14,7 +14,7 @@ use locks::event::Event;
 use serde::Deserialize;
 
 use crate::html::Html;
-use crate::matrix::picture::{look, picture, settled, window};
+use crate::matrix::picture::{look, picture, settled, span, window};
 use crate::stage::Stage;
 use crate::stage::view::caption::{Caption, caption};
 use crate::stage::view::words;
@@ -83,7 +83,7 @@ pub(super) fn figure() -> String {
     let Replay { stage, window, lines } = replay;
     let mut html = Html::new();
     html.class("figcaption", "panel-h").element("h2", "", &format!("Strategy {}", stage.setup.strategy));
-    html.element("span", "src", &format!("recorded {}", words::date(stage.wall_ms)));
+    html.element("span", "src hide-s", &format!("recorded {}", words::date(stage.wall_ms)));
     html.element("span", "grow", "").class("button", "btn btn-quiet btn-s").attr("id", "again").attr("hidden", "");
     html.icon("redo", true).text("Play again").close().close();
     for (class, width) in [("hide-s", WIDE), ("show-s", SMALL)] {
@@ -93,12 +93,13 @@ pub(super) fn figure() -> String {
         html.element("span", "film-head", "").close().close().close().close();
     }
     html.class("ol", "told");
-    let from = stage.origin_us.max(window.0);
+    // Time counts from the first thing that happens, as it does on the picture's axis.
+    let (from, _) = span(stage, &look(stage));
     for (at_us, line) in lines {
         let ms = at_us.saturating_sub(window.0) / 1000;
         html.open("li").attr("data-at", &ms.to_string());
         html.element("span", "num muted", &format!("{} s", words::seconds(at_us.saturating_sub(from))));
-        html.class("div", "told-w").raw(&line.html()).close().close();
+        html.open("div").raw(&line.html()).close().close();
     }
     html.finish()
 }
