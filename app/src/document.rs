@@ -5,6 +5,7 @@
 use leptos::prelude::*;
 
 use crate::data::{Compared, PageProblem, RunLine, RunPage};
+use crate::lesson::{self, LessonPage};
 use crate::matrix::MatrixPage;
 use crate::page;
 use crate::part::theatre;
@@ -15,6 +16,8 @@ pub enum Page {
     Start,
     /// `/lab` and `/runs/{id}`: a run on the stage. Boxed, for it is much larger than the others.
     Run(Box<RunPage>),
+    /// `/lesson` and what is below it.
+    Lesson(LessonPage),
     /// `/matrix`
     Matrix(Box<MatrixPage>),
     /// `/runs`
@@ -34,8 +37,12 @@ impl Page {
     fn parts(self) -> (&'static str, &'static str, String) {
         match self {
             Page::Start => ("/", "", page::start::page().to_html()),
-            Page::Run(run) if run.owner => ("/lab", "Lab", theatre::render(*run)),
-            Page::Run(run) => ("/runs", "Run", theatre::render(*run)),
+            Page::Run(run) if run.owner => ("/lab", "Lab", stage("Lab", *run)),
+            Page::Run(run) => ("/runs", "Run", stage("Run", *run)),
+            Page::Lesson(LessonPage::Agenda(progress)) => ("/lesson", "Lesson", lesson::agenda::main(&progress)),
+            Page::Lesson(LessonPage::Step(step)) => ("/lesson", "Lesson", lesson::page::main(*step)),
+            Page::Lesson(LessonPage::Glossary) => ("/lesson", "Glossary", lesson::glossary::main()),
+            Page::Lesson(LessonPage::Certificate(of)) => ("/lesson", "What was proved", lesson::certificate::main(&of)),
             Page::Matrix(matrix) => ("/matrix", "Matrix", crate::matrix::page::main(&matrix)),
             Page::Runs(runs) => ("/runs", "Runs", page::runs::page(runs).to_html()),
             Page::Compare(runs) => ("/runs", "Two runs", page::compare::page(*runs)),
@@ -46,14 +53,21 @@ impl Page {
     }
 }
 
+/// A page that is nothing but a stage.
+fn stage(heading: &str, run: RunPage) -> String {
+    format!("<main id=\"main\"><h1 class=\"sr\">{heading}</h1>{}</main>", theatre::render(run))
+}
+
 /// A page as the browser gets it.
 pub fn document(page: Page) -> String {
-    let program = match page {
-        Page::Start => START,
-        Page::Run(_) => PROGRAM,
-        Page::Matrix(_) => MATRIX,
-        Page::Runs(_) => RUNS,
-        _ => "",
+    let program = match &page {
+        Page::Start => START.to_owned(),
+        Page::Run(_) => PROGRAM.to_owned(),
+        Page::Lesson(LessonPage::Step(step)) if step.stage.is_some() => format!("{PROGRAM}{LESSON}"),
+        Page::Lesson(_) => LESSON.to_owned(),
+        Page::Matrix(_) => MATRIX.to_owned(),
+        Page::Runs(_) => RUNS.to_owned(),
+        _ => String::new(),
     };
     let owner = Owner::new();
     owner.with(|| {
@@ -86,6 +100,10 @@ const MATRIX: &str = r#"<script type="module" src="/matrix.js"></script>
 
 /// Plays the start page's run. Before the first frame, so that nobody sees the end of it first.
 const START: &str = "<script src=\"/start.js\" defer blocking=\"render\"></script>\n";
+
+/// Saves the lesson its jumps, and ticks tasks while they are done; it works without.
+const LESSON: &str = r#"<script type="module" src="/lesson.js"></script>
+"#;
 
 /// What the list of runs needs beside its links.
 const RUNS: &str = "<script src=\"/runs.js\" defer></script>\n";

@@ -85,6 +85,13 @@ impl Html {
         self
     }
 
+    /// End the element that was just opened: it is of a kind that has no content, such as `input`.
+    pub fn void(&mut self) -> &mut Html {
+        self.end_tag();
+        self.open.pop();
+        self
+    }
+
     /// A whole element: its class, its text.
     pub fn element(&mut self, tag: &'static str, class: &str, text: &str) -> &mut Html {
         self.class(tag, class).text(text).close()

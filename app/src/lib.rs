@@ -7,6 +7,7 @@
 //! | [`data`] | what a page is given |
 //! | [`stage`] | the fold of an event log into what the stage shows; pure, tested without a browser |
 //! | [`matrix`] | the matrix page and the race, as text |
+//! | `lesson` | the guided lesson: its text and its pages; on the server only |
 //! | [`html`] | markup written by pure functions, for server and browser alike |
 //! | `document`, `page` | the documents; on the server only |
 //! | `part` | components, one a file: what the browser brings to life |
@@ -33,6 +34,8 @@ pub mod data;
 #[cfg(feature = "ssr")]
 mod document;
 pub mod html;
+#[cfg(feature = "ssr")]
+pub mod lesson;
 pub mod matrix;
 #[cfg(feature = "ssr")]
 mod page;

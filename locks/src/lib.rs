@@ -8,6 +8,7 @@
 //! | [`ids`] | names: slots, attempts, locks, tokens, endpoints |
 //! | [`setup`] | what a run is set up with, and what may be changed while it runs |
 //! | [`sorted`] | a map for few entries, small as code |
+//! | [`lesson`] | the lesson's tasks: predicates over a log |
 //! | [`machine`] | the two state machines that every picture shows, as transition tables |
 //! | [`guard`] | what a sink checks before it accepts an effect |
 //! | [`strategy`] | how replicas coordinate; one strategy a file |
@@ -23,6 +24,7 @@ pub mod event;
 pub mod guard;
 pub mod ids;
 pub mod judge;
+pub mod lesson;
 pub mod machine;
 pub mod matrix;
 pub mod packed;

@@ -10,6 +10,7 @@ pub mod data_dir;
 pub mod doctor;
 pub mod http;
 pub mod lab;
+pub mod lesson;
 pub mod link;
 pub mod matrix;
 pub mod replica;

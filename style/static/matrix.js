@@ -1,21 +1,11 @@
 // The matrix page without jumps: sends the page's own form, follows its own links, and puts the answer, which is
 // the same page, in place. While runs go on it listens for changes. Everything works without this, too.
+import patch from "/patch.js";
+
 const main = () => document.getElementById("main");
 let stream = null, latest = 0, again = null;
 
 function say(text) { const status = document.getElementById("mx-said"); if (status) status.textContent = text; }
-
-// Makes the page that stands here the one that came, touching only what differs: a press that has begun, what is
-// scrolled and what is unfolded stay.
-function patch(old, fresh) {
-  if (old.isEqualNode(fresh)) return;
-  const alike = old.nodeType === 1 && fresh.nodeType === 1 && old.localName === fresh.localName
-    && old.localName !== "svg" && old.id === fresh.id && old.childNodes.length === fresh.childNodes.length;
-  if (!alike) return void old.replaceWith(document.importNode(fresh, true));
-  for (const { name } of [...old.attributes]) if (!fresh.hasAttribute(name) && name !== "open") old.removeAttribute(name);
-  for (const { name, value } of fresh.attributes) if (old.getAttribute(name) !== value) old.setAttribute(name, value);
-  [...old.childNodes].forEach((child, i) => patch(child, fresh.childNodes[i]));
-}
 
 async function put(answer, number) {
   if (answer.headers.get("content-type")?.includes("json")) return say((await answer.json()).detail);

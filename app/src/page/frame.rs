@@ -21,6 +21,9 @@ pub(crate) fn bar(here: &'static str) -> impl IntoView {
                 "Aegis"
             </a>
             <nav class="nav" aria-label="Pages">
+                <a href="/lesson" aria-current=current("/lesson")>
+                    "Lesson"
+                </a>
                 <a href="/lab" aria-current=current("/lab")>
                     "Lab"
                 </a>

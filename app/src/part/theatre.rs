@@ -41,7 +41,6 @@ pub fn hydrate() {
 
 /// A run on the stage.
 fn theatre(page: RunPage) -> impl IntoView {
-    let heading = if page.owner { "Lab" } else { "Run" };
     let (at, about) = (page.at, page.heading.clone());
     let play = Play::new(page);
     provide_context(play);
@@ -55,8 +54,7 @@ fn theatre(page: RunPage) -> impl IntoView {
     });
     view! {
         <RunBar />
-        <main id="main" class="stage">
-            <h1 class="sr">{heading}</h1>
+        <div class="stage">
             <Notices />
             {(!about.is_empty())
                 .then(|| {
@@ -78,7 +76,7 @@ fn theatre(page: RunPage) -> impl IntoView {
             </div>
             <TimelinePanel />
             <Inspector />
-        </main>
+        </div>
         <Menu />
         <Announce />
     }

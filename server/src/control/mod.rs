@@ -6,11 +6,13 @@
 //! |---|---|
 //! | `cluster` | the embedded Postgres |
 //! | [`learners`] | learners and progress |
+//! | [`lesson`] | what was said and proved in the lesson |
 //! | [`matrix`] | predictions and what was measured |
 //! | [`runs`] | runs and their logs |
 
 mod cluster;
 pub mod learners;
+pub mod lesson;
 pub mod matrix;
 pub mod runs;
 

@@ -5,6 +5,7 @@
 //! |---|---|
 //! | `GET /`, `/lab`, `/runs`, `/runs/{id}` | pages, rendered here and hydrated in the browser |
 //! | `GET /runs/compare?run={id}&run={id}` | two runs side by side |
+//! | `/lesson...`, `/api/lesson...` | the guided lesson, see `lesson` |
 //! | `/matrix`, `/api/matrix...` | the failure matrix, see `matrix` |
 //! | `GET /api/runs` | the learner's stored runs |
 //! | `GET /api/runs/{id}/events?after=N` | server-sent events; `Last-Event-ID` wins over `after` |
@@ -17,6 +18,7 @@
 
 mod headers;
 mod learner;
+mod lesson;
 mod live;
 mod matrix;
 mod metrics;
@@ -45,6 +47,7 @@ use tower_http::services::ServeDir;
 use tower_http::timeout::TimeoutLayer;
 use tower_http::trace::TraceLayer;
 
+use crate::lesson::Tutor;
 use crate::matrix::board::Board;
 use crate::matrix::desk::Desk;
 use crate::run::live::Sessions;
@@ -67,6 +70,8 @@ pub struct App {
     /// The failure matrix: what is measured, and how it is seen.
     desk: Arc<Desk>,
     board: Arc<Board>,
+    /// The guided lesson.
+    tutor: Tutor,
     /// The folder of what the browser loads.
     site: PathBuf,
     /// Set when the server is to end: open streams end on it.
@@ -92,6 +97,7 @@ fn router(app: App) -> Router {
         .merge(runs::router())
         .merge(live::router())
         .merge(matrix::router())
+        .merge(lesson::router())
         .merge(pages::router())
         .layer(CompressionLayer::new().compress_when(uncompressed))
         .layer(TimeoutLayer::with_status_code(StatusCode::SERVICE_UNAVAILABLE, REQUEST_LIMIT));

@@ -15,6 +15,7 @@ use tokio_util::sync::CancellationToken;
 use super::problem::Causes;
 use super::{App, metrics, origin, router, sse};
 use crate::lab::{Lab, LabConfig, LabError};
+use crate::lesson::Tutor;
 use crate::matrix::board::Board;
 use crate::matrix::desk::Desk;
 use crate::run::live::{Limits, Sessions};
@@ -118,6 +119,7 @@ async fn serve_lab(
         shelf,
         desk: desk.clone(),
         board,
+        tutor: Tutor::new(lab.clone(), sessions.clone()),
         site: site_root.into(),
         shutdown: shutdown.clone(),
         metrics: Arc::new(metrics::Metrics::new()),

@@ -14,6 +14,7 @@ use axum::response::{IntoResponse, Response};
 use axum::routing::get;
 use prometheus_client::metrics::gauge::Gauge;
 use serde::Deserialize;
+use tokio::sync::watch;
 use tokio_stream::Stream;
 use tokio_util::sync::CancellationToken;
 
@@ -34,7 +35,7 @@ const KEEP_ALIVE: Duration = Duration::from_secs(10);
 
 /// Routes of this module.
 pub fn router() -> Router<App> {
-    Router::new().route("/api/runs/{id}/events", get(events)).route("/api/matrix/events", get(matrix))
+    Router::new().route("/api/runs/{id}/events", get(events)).route("/api/matrix/events", get(matrix)).route("/api/lesson/events", get(lesson))
 }
 
 #[derive(Deserialize)]
@@ -83,8 +84,17 @@ async fn events(
 
 /// Says that something of the matrix changed, at most a few times a second; what it is, the page asks.
 async fn matrix(State(app): State<App>, learner: Learner) -> Result<Response, ApiError> {
+    changes(&app, &learner, app.desk.changes())
+}
+
+/// Says that something of the lesson changed.
+async fn lesson(State(app): State<App>, learner: Learner) -> Result<Response, ApiError> {
+    changes(&app, &learner, app.tutor.changes())
+}
+
+fn changes(app: &App, learner: &Learner, changes: watch::Receiver<u64>) -> Result<Response, ApiError> {
     let open = app.streams.open(&learner.0, &app.metrics.streams)?;
-    let state = (app.desk.changes(), app.shutdown.clone(), open);
+    let state = (changes, app.shutdown.clone(), open);
     let stream = futures_util::stream::unfold(state, |(mut changes, shutdown, open)| async move {
         tokio::select! {
             () = shutdown.cancelled() => None,

@@ -99,26 +99,42 @@ impl Sessions {
 
     /// The same, where a new one begins with that set-up.
     pub async fn open_with(&self, owner: &str, setup: Setup) -> Result<Arc<Live>, OpenError> {
-        if let Some(live) = self.of(owner) {
+        if let Some(live) = self.of(owner, None) {
             return Ok(live);
         }
         let _one = self.0.opening.lock().await;
-        if let Some(live) = self.of(owner) {
+        if let Some(live) = self.of(owner, None) {
             return Ok(live);
         }
+        self.begin(owner, None, setup).await
+    }
+
+    /// A new session of that learner that belongs to something, as to a step of the lesson: its tag's first
+    /// part says to what. It takes the place of the one that did before.
+    pub async fn open_anew(&self, owner: &str, tag: &str, setup: Setup) -> Result<Arc<Live>, OpenError> {
+        let _one = self.0.opening.lock().await;
+        while let Some(before) = self.of(owner, Some(belongs(tag))) {
+            before.close().await;
+        }
+        self.begin(owner, Some(tag), setup).await
+    }
+
+    async fn begin(&self, owner: &str, tag: Option<&str>, setup: Setup) -> Result<Arc<Live>, OpenError> {
         let most = self.0.limits.sessions;
         if self.count() >= most {
             return Err(OpenError::Full { most });
         }
-        let live = Live::open(&self.0, owner, setup).await.map_err(|error| OpenError::Lab(error.to_string()))?;
+        let opened = Live::open(&self.0, owner, tag, setup).await;
+        let live = opened.map_err(|error| OpenError::Lab(error.to_string()))?;
         self.0.open().push(live.clone());
         tokio::spawn(supervise(live.clone()));
         Ok(live)
     }
 
-    /// The session of that learner that goes on.
-    pub fn of(&self, owner: &str) -> Option<Arc<Live>> {
-        self.0.open().iter().find(|live| live.owner() == owner && !live.is_over()).cloned()
+    /// The session of that learner that goes on: the one of the lab, or the one that belongs to that.
+    pub fn of(&self, owner: &str, to: Option<&str>) -> Option<Arc<Live>> {
+        let its = |live: &&Arc<Live>| live.owner() == owner && live.tag().map(belongs) == to && !live.is_over();
+        self.0.open().iter().find(its).cloned()
     }
 
     /// The session whose present segment is that run.
@@ -153,9 +169,15 @@ impl Shared {
     }
 }
 
+/// What a tag says that its run belongs to: its first part.
+fn belongs(tag: &str) -> &str {
+    tag.split('/').next().unwrap_or(tag)
+}
+
 /// One live session.
 pub struct Live {
     owner: String,
+    tag: Option<String>,
     rig: Rig,
     /// Number of the latest step; one action at a time.
     acting: tokio::sync::Mutex<u32>,
@@ -169,12 +191,12 @@ pub struct Live {
 }
 
 impl Live {
-    async fn open(shared: &Arc<Shared>, owner: &str, setup: Setup) -> Result<Arc<Live>, ActError> {
+    async fn open(shared: &Arc<Shared>, owner: &str, tag: Option<&str>, setup: Setup) -> Result<Arc<Live>, ActError> {
         let empty = Scenario { setup: Setup { cron: false, ..setup.clone() }, ..script::of_log(&[]) };
         let plan = Plan {
             name: empty.name.clone(),
             title: empty.title.clone(),
-            tag: None,
+            tag: tag.map(str::to_owned),
             script: script_hash(&empty),
             setup,
             pairs: BTreeSet::new(),
@@ -183,6 +205,7 @@ impl Live {
         let rig = Rig::open(&shared.lab, plan).await?;
         let live = Live {
             owner: owner.to_owned(),
+            tag: tag.map(str::to_owned),
             rig,
             acting: tokio::sync::Mutex::new(0),
             watchers: watch::Sender::new(0),
@@ -198,6 +221,11 @@ impl Live {
     /// Who may act on it.
     pub fn owner(&self) -> &str {
         &self.owner
+    }
+
+    /// What it belongs to.
+    pub fn tag(&self) -> Option<&str> {
+        self.tag.as_deref()
     }
 
     /// The run of the present segment.

@@ -1,0 +1,76 @@
+//! What somebody proved, with the runs as evidence, to be read or printed.
+
+use std::collections::BTreeSet;
+
+use super::content::{AGENDA, Lesson};
+use super::state::Known;
+use crate::html::Html;
+use crate::stage::view::words;
+
+/// What a certificate is made of.
+#[derive(Clone, Debug, Default)]
+pub struct Proved {
+    /// What is known of the learner.
+    pub known: Known,
+    /// Runs that this server has.
+    pub here: BTreeSet<String>,
+    /// Now, in milliseconds since the Unix epoch.
+    pub at_ms: i64,
+}
+
+/// What stands between top bar and help.
+pub(crate) fn main(proved: &Proved) -> String {
+    let progress = proved.known.progress();
+    let mut html = Html::new();
+    html.class("main", "plain cert").attr("id", "main").element("h1", "", "What was proved");
+    let tasks: usize = progress.steps.iter().map(|step| step.tasks).sum();
+    let done: usize = progress.steps.iter().map(|step| step.done).sum();
+    let says = format!(
+        "{done} of {tasks} tasks of the guided lesson, on {} (UTC). Each was found in the event log of a run by a \
+         predicate; the run and the event stand beside it.",
+        words::date(proved.at_ms)
+    );
+    html.element("p", "ink2", &says);
+    if done == 0 {
+        html.element("p", "", "Nothing yet.");
+        html.class("p", "").class("a", "btn btn-main").attr("href", "/lesson").text("To the lesson").close().close();
+    }
+    for step in progress.steps.iter().filter(|step| step.done > 0) {
+        let Some(text) = Lesson::step(step.number) else { continue };
+        let (title, _) = AGENDA[usize::from(step.number - 1)];
+        html.class("section", "").element("h2", "", &format!("{}. {title}", step.number)).open("ul");
+        for (task, of) in text.tasks().filter_map(|task| {
+            Some((task, locks::lesson::step(step.number)?.task(&task.id)?))
+        }) {
+            if !proved.known.is_done(step.number, of) {
+                continue;
+            }
+            html.class("li", "").icon("check", false).class("div", "").element("p", "", &task.title);
+            for mark in of.marks {
+                if let Some(proof) = proved.known.proof(step.number, &task.id, mark) {
+                    evidence(&mut html, proved, &proof.run, proof.event, task.marks.get(*mark).map(String::as_str));
+                }
+            }
+            html.close().close();
+        }
+        html.close().close();
+    }
+    html.element("p", "muted", "“No violation” is said of the runs named here, and of no others.");
+    html.finish()
+}
+
+fn evidence(html: &mut Html, proved: &Proved, run: &str, event: u64, mark: Option<&str>) {
+    html.class("p", "ev num");
+    if event == 0 {
+        html.text("measured in the failure matrix, or answered");
+    } else if proved.here.contains(run) {
+        let href = format!("/runs/{run}?at={event}");
+        html.text("run ").open("a").attr("href", &href).element("code", "", run).close().text(&format!(", event #{event}"));
+    } else {
+        html.text("run ").element("code", "", run).text(&format!(", event #{event}; it goes on, or is kept elsewhere"));
+    }
+    if let Some(mark) = mark {
+        html.text(": ").raw(mark);
+    }
+    html.close();
+}

@@ -1,0 +1,130 @@
+//! A step's page: text in a reading column, beside it the list of tasks and the stage. The stage is the one of
+//! the lab, brought to life by the same program.
+
+use std::collections::BTreeMap;
+
+use super::content::{Lesson, Part, STEPS, TaskText, Text};
+use super::parts;
+use super::state::Known;
+use crate::data::RunPage;
+use crate::html::Html;
+use crate::part::theatre;
+
+/// What a step's page shows.
+#[derive(Clone, Debug, Default)]
+pub struct StepPage {
+    /// Which step.
+    pub number: u8,
+    /// What is known of the learner.
+    pub known: Known,
+    /// What the latest run misses, by task.
+    pub misses: BTreeMap<String, String>,
+    /// The stage that stands, by its name.
+    pub stage: Option<(String, RunPage)>,
+    /// What could not be done, in words.
+    pub said: Option<String>,
+}
+
+impl StepPage {
+    /// What changes on it.
+    pub fn parts(&self) -> String {
+        parts::all(self)
+    }
+}
+
+/// What stands between top bar and help.
+pub(crate) fn main(page: StepPage) -> String {
+    let mut html = Html::new();
+    parts::steps(&mut html, &page.known.progress(), Some(page.number));
+    let Some(text) = Lesson::step(page.number) else { return html.finish() };
+    html.class("main", "lesson").attr("id", "main").attr("data-step", &page.number.to_string());
+    html.class("article", "read");
+    html.class("header", "read-h").class("p", "eyebrow").text(&format!("Step {} of {STEPS}", page.number)).close();
+    html.element("h1", "", &text.title).close();
+    html.class("p", "question").raw(&text.question).close();
+    text.parts.iter().for_each(|part| self::part(&mut html, &page, part));
+    pager(&mut html, page.number);
+    html.close();
+    html.class("section", "lstage").attr("aria-label", "Tasks and stage").attr("id", "at-stage");
+    parts::list(&mut html, &page);
+    parts::said(&mut html, &page);
+    stage(&mut html, page, text);
+    html.finish()
+}
+
+fn part(html: &mut Html, page: &StepPage, part: &Part) {
+    match part {
+        Part::Prose(prose) => drop(html.class("div", "prose").raw(prose).close()),
+        Part::Prediction(asked) => parts::question(html, page, asked, "Your prediction"),
+        Part::Stage(stage) => parts::opens(html, page, std::slice::from_ref(stage), true),
+        Part::Task(text) => task(html, page, text),
+        Part::Explain(gives, inside) => {
+            html.class("details", "expl").open("summary").open("span").element("b", "", "Explanation");
+            let note = match gives.as_str() {
+                "" => "Open it whenever you like.".to_owned(),
+                gives => format!("Open it whenever you like. It gives {gives} away."),
+            };
+            html.element("span", "muted", &note).close().icon("down", false).close();
+            html.class("div", "prose").raw(inside).close().close();
+        }
+        Part::Real(name, inside) => {
+            html.class("section", "real").element("h2", "", &format!("How {name} does it")).raw(inside).close();
+        }
+        Part::Quiz(questions) => parts::quiz(html, page, questions),
+    }
+}
+
+fn task(html: &mut Html, page: &StepPage, text: &TaskText) {
+    let id = format!("task-{}", text.id);
+    html.class("section", "task").attr("id", &id).attr("aria-labelledby", &format!("{id}-h")).attr("tabindex", "-1");
+    html.open("h2").attr("id", &format!("{id}-h")).element("span", "t-l", &text.id).text(&text.title).close();
+    html.class("div", "prose").raw(&text.html).close();
+    parts::opens(html, page, &text.stages, false);
+    if !text.moves.is_empty() {
+        html.open("form").attr("method", "post").attr("action", &format!("/lesson/{}#{id}", page.number));
+        html.attr("class", "acts").attr("data-quick", "");
+        for (n, one) in text.moves.iter().enumerate() {
+            html.class("button", "btn").attr("name", "do").attr("value", &format!("{}/{n}", text.id));
+            html.text(&one.label).close();
+        }
+        html.close();
+    }
+    parts::task_state(html, page, text);
+    html.close();
+}
+
+fn pager(html: &mut Html, number: u8) {
+    html.class("nav", "pager").attr("aria-label", "Neighbouring steps");
+    let title = |number: u8| Lesson::step(number).map(|text| text.title.as_str());
+    if let Some((to, title)) = number.checked_sub(1).and_then(|to| Some((to, title(to)?))) {
+        html.class("a", "btn").attr("href", &format!("/lesson/{to}")).icon("prev", false).text(title).close();
+    }
+    html.element("span", "grow", "");
+    match title(number + 1) {
+        Some(title) => {
+            let to = format!("/lesson/{}", number + 1);
+            html.class("a", "btn").attr("href", &to).text(title).icon("next", false).close();
+        }
+        None => drop(html.class("a", "btn").attr("href", "/lesson").text("The agenda").icon("next", false).close()),
+    }
+    html.close();
+}
+
+/// The stage, or what to do for one.
+fn stage(html: &mut Html, page: StepPage, text: &Text) {
+    let Some((name, run)) = page.stage.clone() else {
+        html.class("section", "panel lst-none").element("h2", "", "Stage");
+        html.element("p", "ink2", "Nothing runs yet. The stage opens with replicas and stores of your own.");
+        if let Some(first) = text.stages().next() {
+            parts::opens(html, &page, std::slice::from_ref(first), false);
+        }
+        html.close();
+        return;
+    };
+    let label = text.stages().find(|opens| opens.name == name).map_or(name.as_str(), |opens| opens.label.as_str());
+    html.class("header", "lst-h").element("h2", "", "Stage").element("code", "muted", &name).element("span", "grow", "");
+    html.open("form").attr("method", "post").attr("action", &format!("/lesson/{}#at-stage", page.number));
+    html.class("button", "btn btn-s").attr("name", "open").attr("value", &name).attr("title", label).icon("redo", false);
+    html.text("From its beginning").close().close().close();
+    html.raw(&theatre::render(run));
+}

@@ -1,0 +1,17 @@
+//! The guided lesson behind its pages: opens the stages of its steps, looks for what tasks ask in the logs of the
+//! learner's own runs while they go on, and keeps what was said and proved. What a task asks is decided in
+//! `locks::lesson`, what a page looks like in `app::lesson`.
+//!
+//! | module | what it holds |
+//! |---|---|
+//! | [`stages`] | set-ups, and scripts that are played on them; `server/lesson`, one a file |
+//! | [`tutor`] | everything that a learner does on a page |
+//! | `watch` | looks at a run's log for the tasks of its step |
+//! | [`progress`] | what is kept of a learner, as a file too |
+
+pub mod progress;
+pub mod stages;
+pub mod tutor;
+mod watch;
+
+pub use tutor::{Tutor, TutorError};

@@ -1,0 +1,237 @@
+//! What a learner does on a page of the lesson: says what will happen, opens a stage, lets it do something. The
+//! stage is a live session like any other, one a learner, tagged with its step.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use app::data::RunPage;
+use app::lesson::certificate::Proved;
+use app::lesson::page::StepPage;
+use app::lesson::{Known, Lesson, Text};
+use chrono::Utc;
+use locks::scenario::Step as ScriptStep;
+use tokio::sync::watch as signal;
+
+use super::progress::{self, File};
+use super::stages;
+use crate::control::lesson::AnswerRow;
+use crate::lab::{Lab, LabError};
+use crate::run::ActError;
+use crate::run::live::{Live, OpenError, Sessions};
+
+/// What tags of lesson runs begin with.
+const LESSON: &str = "lesson";
+
+/// Why something was not done.
+#[derive(Debug, thiserror::Error)]
+pub enum TutorError {
+    /// There is no such step, or it has no text yet.
+    #[error("step")]
+    NoStep,
+    /// The page has no such thing.
+    #[error("{0}")]
+    Bad(String),
+    /// Nothing runs that it could be done to.
+    #[error("No stage of this step is open. Open one first.")]
+    NoStage,
+    /// The run refused it.
+    #[error(transparent)]
+    Act(#[from] ActError),
+    /// No stage is to be had.
+    #[error(transparent)]
+    Open(#[from] OpenError),
+    /// The control plane.
+    #[error(transparent)]
+    Lab(#[from] LabError),
+}
+
+/// See the module.
+#[derive(Clone)]
+pub struct Tutor(Arc<Shared>);
+
+pub(super) struct Shared {
+    pub(super) lab: Arc<Lab>,
+    sessions: Arc<Sessions>,
+    /// By learner and step.
+    latest: Mutex<BTreeMap<(String, u8), Latest>>,
+    changed: signal::Sender<u64>,
+}
+
+/// What the latest run of a step misses.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Latest {
+    /// By task.
+    pub(super) misses: BTreeMap<String, String>,
+    /// What is to be said of it.
+    pub(super) said: Option<String>,
+}
+
+impl Tutor {
+    /// Of that lab, with its sessions.
+    pub fn new(lab: Arc<Lab>, sessions: Arc<Sessions>) -> Tutor {
+        let (latest, changed) = (Mutex::default(), signal::Sender::new(0));
+        Tutor(Arc::new(Shared { lab, sessions, latest, changed }))
+    }
+
+    /// Changes whenever a task was proved, or misses something else.
+    pub fn changes(&self) -> signal::Receiver<u64> {
+        self.0.changed.subscribe()
+    }
+
+    /// Everything that is kept of a learner.
+    pub async fn known(&self, learner: &str) -> Result<Known, LabError> {
+        progress::known(self.0.lab.control().await?, learner).await
+    }
+
+    /// A step's page.
+    pub async fn page(&self, learner: &str, step: u8) -> Result<StepPage, TutorError> {
+        let page = self.parts(learner, step).await?;
+        let stage = self.stage(learner, step).map(|live| {
+            let events = live.log().after(0);
+            let run = RunPage::new(live.id(), events.iter().map(|event| &**event), true, true);
+            (name(&live).to_owned(), run)
+        });
+        Ok(StepPage { stage, ..page })
+    }
+
+    /// The same without its stage: what changes on it.
+    pub async fn parts(&self, learner: &str, step: u8) -> Result<StepPage, TutorError> {
+        text(step)?;
+        let known = self.known(learner).await?;
+        let Latest { misses, said } = self.0.latest().get(&(learner.to_owned(), step)).cloned().unwrap_or_default();
+        Ok(StepPage { number: step, known, misses, stage: None, said })
+    }
+
+    /// What a learner proved, and which of its runs are here.
+    pub async fn proved(&self, learner: &str) -> Result<Proved, TutorError> {
+        let known = self.known(learner).await?;
+        let control = self.0.lab.control().await?;
+        let mut here = BTreeSet::new();
+        for run in known.proofs.values().map(|proof| &proof.run).collect::<BTreeSet<_>>() {
+            if control.load_run(run).await?.is_some() {
+                here.insert(run.clone());
+            }
+        }
+        Ok(Proved { known, here, at_ms: Utc::now().timestamp_millis() })
+    }
+
+    /// Keep what a learner says to a question.
+    pub async fn answer(&self, learner: &str, step: u8, id: &str, values: &[String]) -> Result<(), TutorError> {
+        let bad = |what: &str| TutorError::Bad(what.to_owned());
+        let asked = text(step)?.questions().find(|question| question.id == id);
+        let asked = asked.ok_or_else(|| bad("This page asks no such question."))?;
+        let is_one = match asked.choices.is_empty() {
+            true => values.iter().all(|value| value.parse::<u32>().is_ok_and(|n| n <= 1000)),
+            false => values.iter().all(|value| asked.choices.iter().any(|choice| choice.value == *value)),
+        };
+        if values.is_empty() || !is_one || (values.len() > 1 && !asked.several) {
+            return Err(bad("Choose one of the answers first."));
+        }
+        let late = asked.shown_by.is_some() && self.has_run(learner, step).await?;
+        let question = format!("{step}/{id}");
+        let row = AnswerRow { question, answer: values.join(","), late, said_at: Utc::now() };
+        Ok(self.0.lab.control().await?.keep_answer(learner, &row).await?)
+    }
+
+    /// Has a run of that step begun?
+    async fn has_run(&self, learner: &str, step: u8) -> Result<bool, LabError> {
+        if self.0.latest().contains_key(&(learner.to_owned(), step)) {
+            return Ok(true);
+        }
+        let begins = format!("{step}/");
+        Ok(self.0.proofs(learner).await?.iter().any(|mark| mark.starts_with(&begins)))
+    }
+
+    /// Open a stage anew, and begin to play its script.
+    pub async fn open(&self, learner: &str, step: u8, stage: &str) -> Result<(), TutorError> {
+        let known = text(step)?.stages().any(|opens| opens.name == stage);
+        let tasks = locks::lesson::step(step).ok_or(TutorError::NoStep)?;
+        let scenario = stages::find(stage).filter(|_| known).and_then(Result::ok);
+        let scenario = scenario.ok_or_else(|| TutorError::Bad("This step has no such stage.".to_owned()))?;
+        let tag = format!("{LESSON}/{step}/{stage}");
+        let live = self.0.sessions.open_anew(learner, &tag, scenario.setup).await?;
+        self.0.note(learner, step, Latest::default(), true);
+        tokio::spawn(super::watch::watch(self.0.clone(), learner.to_owned(), tasks, live.clone()));
+        if !scenario.steps.is_empty() {
+            tokio::spawn(play(live, scenario.steps));
+        }
+        Ok(())
+    }
+
+    /// Do what a button of a task does.
+    pub async fn press(&self, learner: &str, step: u8, task: &str, button: usize) -> Result<(), TutorError> {
+        let moves = text(step)?.task(task).and_then(|task| task.moves.get(button));
+        let moves = moves.ok_or_else(|| TutorError::Bad("This task has no such button.".to_owned()))?;
+        let live = self.stage(learner, step).ok_or(TutorError::NoStage)?;
+        // A task of its own: what was begun is carried through, whoever has hung up meanwhile.
+        let acting = tokio::spawn(async move {
+            for action in &moves.actions {
+                live.act(action.clone()).await?;
+            }
+            Ok::<(), ActError>(())
+        });
+        Ok(acting.await.map_err(|error| ActError::Lab(error.to_string()))??)
+    }
+
+    /// A learner's progress as a file.
+    pub async fn export(&self, learner: &str) -> Result<File, TutorError> {
+        Ok(File::of(self.0.lab.control().await?, learner).await?)
+    }
+
+    /// Add what a file has.
+    pub async fn import(&self, learner: &str, file: &File) -> Result<(), TutorError> {
+        file.check().map_err(|error| TutorError::Bad(error.to_string()))?;
+        file.add(self.0.lab.control().await?, learner).await?;
+        self.0.changed();
+        Ok(())
+    }
+
+    fn stage(&self, learner: &str, step: u8) -> Option<Arc<Live>> {
+        let live = self.0.sessions.of(learner, Some(LESSON))?;
+        let of_step = live.tag().is_some_and(|tag| tag.starts_with(&format!("{LESSON}/{step}/")));
+        of_step.then_some(live)
+    }
+}
+
+impl Shared {
+    /// Marks that were proved, by step and task.
+    pub(super) async fn proofs(&self, learner: &str) -> Result<BTreeSet<String>, LabError> {
+        let rows = self.lab.control().await?.proofs(learner).await?;
+        Ok(rows.into_iter().map(|row| row.mark).collect())
+    }
+
+    /// How the latest run of a step stands from now on.
+    pub(super) fn note(&self, learner: &str, step: u8, latest: Latest, is_news: bool) {
+        let before = self.latest().insert((learner.to_owned(), step), latest.clone());
+        if is_news || before != Some(latest) {
+            self.changed();
+        }
+    }
+
+    fn changed(&self) {
+        self.changed.send_modify(|n| *n += 1);
+    }
+
+    /// Poisoning is no matter: an entry is put in whole.
+    fn latest(&self) -> MutexGuard<'_, BTreeMap<(String, u8), Latest>> {
+        self.latest.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Play a script to its end, or to the first step that cannot be done: the log says why.
+async fn play(live: Arc<Live>, steps: Vec<ScriptStep>) {
+    for step in steps {
+        if live.act(step.action).await.is_err() {
+            return;
+        }
+    }
+}
+
+fn text(step: u8) -> Result<&'static Text, TutorError> {
+    Lesson::step(step).ok_or(TutorError::NoStep)
+}
+
+/// The name of a session's stage.
+fn name(live: &Live) -> &str {
+    live.tag().and_then(|tag| tag.rsplit('/').next()).unwrap_or_default()
+}

@@ -1,0 +1,131 @@
+//! The lesson as a learner walks through it: a wrong prediction, tasks ticked while they are done, hints for what is
+//! missing, a reload in the middle, the keyboard alone.
+
+use std::time::Duration;
+
+use fantoccini::Locator;
+
+use crate::chrome::Chrome;
+use crate::common::served::Served;
+
+/// Several slots, five seconds apart, on a busy machine.
+const SLOTS: Duration = Duration::from_secs(60);
+
+#[tokio::test(flavor = "multi_thread")]
+#[ignore = "needs the page and a browser: scripts/test runs it"]
+async fn the_first_step_from_a_wrong_guess_to_three_ticks() {
+    let lab = Served::start();
+    let chrome = Chrome::open(1440, 900).await;
+    chrome.client.goto(&format!("{}/lesson", lab.url)).await.unwrap();
+    chrome.press("Begin").await;
+    chrome.until("the step", "return document.querySelector('main h1')?.textContent.includes('illusion')").await;
+    chrome.keep("lesson-before").await;
+
+    // A wrong guess, by its label.
+    chrome.label("One. The catalog").await;
+    chrome.press("Keep my answer").await;
+    chrome.until("it is kept", "return document.querySelector('#q-p1 .mine')?.textContent.includes('One.')").await;
+    chrome.press("Start one replica").await;
+    chrome.until("one replica", "return document.querySelectorAll('#stage article.card').length === 1 && hydrated()").await;
+    chrome.until("and the guess is still there", "return document.querySelector('#q-p1 .mine') !== null").await;
+    chrome.until_within(SLOTS, "two slots, each once", &ticked("a")).await;
+    chrome.keep("lesson-a").await;
+
+    // Reloaded in the middle: nothing is lost, and the same run goes on.
+    let run = "return document.querySelector('#stage .run-id').getAttribute('href')";
+    let before = chrome.script(run).await;
+    chrome.client.refresh().await.unwrap();
+    chrome.until("the stage again", "return hydrated()").await;
+    assert_eq!(chrome.script(run).await, before);
+    chrome.until("and the tick", &ticked("a")).await;
+    chrome.until("what is missing is named", "return document.querySelector('#t-b .hints')?.dataset.miss === 'alone'").await;
+
+    chrome.press("Add replica B").await;
+    chrome.until("a second one", "return document.querySelectorAll('#stage article.card').length === 2").await;
+    chrome.until_within(SLOTS, "a slot that was settled twice", &ticked("b")).await;
+    chrome.until("a wrong guess is ink", "return document.querySelector('#q-p1 .joint')?.ariaLabel === 'disagrees with'").await;
+    chrome.keep("lesson-b").await;
+    chrome.press("Set guard unique-slot").await;
+    chrome.until_within(SLOTS, "three slots kept by the guard", &ticked("c")).await;
+    chrome.until("all three", "return document.querySelectorAll('#l-tasks li.done').length === 3").await;
+    chrome.until("the step, too", "return document.querySelector('#l-steps .sn.done') !== null").await;
+
+    // The proof is a link to the event.
+    chrome.client.find(Locator::Css("#t-b .ev a")).await.unwrap().click().await.unwrap();
+    chrome.until("the run", "return location.pathname.startsWith('/runs/') && hydrated()").await;
+    chrome.client.back().await.unwrap();
+    chrome.until("back at the step", "return document.querySelectorAll('#l-tasks li.done').length === 3").await;
+    for (name, width, height) in [("phone", 390, 844), ("desk", 1440, 900)] {
+        chrome.resize(width, height).await;
+        for scheme in ["light", "dark"] {
+            chrome.prefer(scheme).await;
+            chrome.client.refresh().await.unwrap();
+            chrome.until("the page", "return document.querySelector('.tl svg') !== null && hydrated()").await;
+            chrome.keep(&format!("lesson-{name}-{scheme}")).await;
+            let wide = chrome.script("return document.documentElement.scrollWidth - innerWidth").await;
+            assert_eq!(wide, 0, "the lesson at {width} is wider than the screen");
+        }
+    }
+    chrome.close().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+#[ignore = "needs the page and a browser: scripts/test runs it"]
+async fn be_the_scheduler_with_a_wrong_order_first() {
+    let lab = Served::start();
+    let chrome = Chrome::open(1440, 900).await;
+    chrome.client.goto(&format!("{}/lesson/3", lab.url)).await.unwrap();
+    chrome.press("Open the stage, gate by gate").await;
+    chrome.until("two replicas", "return document.querySelectorAll('#stage article.card').length === 2 && hydrated()").await;
+    chrome.steps("A", "a").await;
+
+    // Too late first: A does both of its commands before B looks.
+    chrome.move_by("Both get a new slot").await;
+    chrome.move_by("Step A").await;
+    chrome.move_by("Step A").await;
+    chrome.move_by("Step B").await;
+    chrome.until("the hint says what went wrong", "return document.querySelector('#t-b .hints')?.dataset.miss === 'too-late'").await;
+    chrome.move_by("Both get a new slot").await;
+    for replica in ["A", "B", "A", "B", "A", "B"] {
+        chrome.move_by(&format!("Step {replica}")).await;
+    }
+    chrome.until("both are inside", &ticked("b")).await;
+    chrome.keep("lesson-3b").await;
+
+    chrome.press("Open with SET NX").await;
+    chrome.until("the other lock", "return document.querySelector('#stage select')?.value === 'redis-set-nx' && hydrated()").await;
+    chrome.move_by("Both get a new slot").await;
+    chrome.move_by("Step A").await;
+    chrome.move_by("Step B").await;
+    chrome.steps("A", "c").await;
+    chrome.close().await;
+}
+
+fn ticked(task: &str) -> String {
+    format!("return document.querySelector('#t-{task} .ev a') !== null")
+}
+
+impl Chrome {
+    /// Choose an answer by its words.
+    async fn label(&self, text: &str) {
+        let path = format!("//label[contains(normalize-space(.), '{text}')]");
+        self.client.find(Locator::XPath(&path)).await.expect(text).click().await.unwrap();
+    }
+
+    /// A button of a task; returns when it is done.
+    async fn move_by(&self, text: &str) {
+        self.press(text).await;
+        self.until(text, "return document.querySelector('[aria-busy]') === null").await;
+    }
+
+    /// Step a replica until a task is proved.
+    async fn steps(&self, replica: &str, task: &str) {
+        for _ in 0..12 {
+            if self.script(&ticked(task)).await == true {
+                return;
+            }
+            self.move_by(&format!("Step {replica}")).await;
+        }
+        self.until(&format!("task {task}"), &ticked(task)).await;
+    }
+}

@@ -1,0 +1,89 @@
+// The lesson without jumps: sends the page's own forms, and puts the parts that changed in place; the stage beside
+// them goes on. Tasks are ticked while they are done. Everything works without this, too.
+import patch from "/patch.js";
+
+const step = document.querySelector("main.lesson")?.dataset.step;
+let latest = 0, again = null, stream = null;
+
+function say(text) {
+  const status = document.getElementById("l-said");
+  if (status) status.textContent = text;
+}
+
+async function refused(answer) {
+  try { const problem = await answer.json(); return problem.detail || problem.title; }
+  catch { return `The lab answered with status ${answer.status}.`; }
+}
+
+// What is being filled in is not taken away under one's hands.
+function filling(part) {
+  const inputs = [...part.querySelectorAll("input")];
+  return inputs.some(input => input.type === "number" ? input.value !== input.defaultValue : input.checked !== input.defaultChecked);
+}
+
+async function put(answer, number, sent) {
+  if (!answer.ok) return say(await refused(answer));
+  const page = new DOMParser().parseFromString(await answer.text(), "text/html");
+  if (number !== latest) return;
+  const done = document.querySelectorAll("#l-tasks li.done").length;
+  for (const fresh of page.getElementById("l-parts")?.children ?? []) {
+    const old = document.getElementById(fresh.id);
+    if (!old || (old !== sent && old.matches(".ask") && filling(old))) continue;
+    const focused = old.contains(document.activeElement) ? document.activeElement : null;
+    patch(old, fresh);
+    if (focused && !focused.isConnected) document.getElementById(fresh.id)?.querySelector("button, a, input, summary")?.focus({ preventScroll: true });
+  }
+  const ticked = [...document.querySelectorAll("#l-tasks li.done")];
+  if (ticked.length > done) say(`Proved: ${ticked.map(item => item.querySelector("a").textContent).join("; ")}.`);
+}
+
+async function load(address, options, sent) {
+  const number = ++latest;
+  try { await put(await fetch(address, options), number, sent); }
+  catch { if (number === latest) say("The lab did not answer. Is it still running? This page goes on when it answers again."); }
+}
+
+function refresh() { return load(`/lesson/${step}/parts`); }
+
+// Listens while the page is seen; many changes at once are one.
+function follow() {
+  if (!step) return;
+  if (document.hidden) { stream?.close(); stream = null; return; }
+  if (stream && stream.readyState !== 2) return;
+  stream = new EventSource("/api/lesson/events");
+  stream.addEventListener("changed", () => { again ??= setTimeout(() => { again = null; refresh(); }, 150); });
+  stream.addEventListener("open", refresh);
+  stream.addEventListener("error", () => setTimeout(follow, 2000));
+}
+
+addEventListener("submit", event => {
+  const form = event.target, button = event.submitter;
+  if (!step || !form.closest("main.lesson") || !button?.name) return;
+  // A stage is opened with a page of its own: the browser's program begins there.
+  if (button.name === "open") { say("The stage opens …"); return; }
+  event.preventDefault();
+  const body = new URLSearchParams(new FormData(form));
+  body.append(button.name, button.value);
+  button.setAttribute("aria-busy", "true");
+  if (button.name === "do") say("");
+  load(form.action.split("#")[0], { method: "POST", body, headers: { "x-parts": "1" } }, form.closest(".ask"))
+    .finally(() => button.removeAttribute("aria-busy"));
+});
+
+// Progress from a file.
+document.getElementById("import")?.addEventListener("change", async event => {
+  const input = event.target, file = input.files[0];
+  if (!file) return;
+  try {
+    const headers = { "content-type": "application/json" };
+    const answer = await fetch("/api/lesson/progress", { method: "POST", headers, body: await file.text() });
+    if (answer.ok) return location.reload();
+    say(`${file.name} was not imported. ${await refused(answer)}`);
+  } catch { say("The lab did not answer. Is it still running?"); }
+  // The same file may be chosen again.
+  input.value = "";
+});
+
+document.getElementById("print")?.addEventListener("click", () => print());
+document.addEventListener("visibilitychange", follow);
+follow();
