@@ -27,7 +27,7 @@ const NODES: [u8; 2] = [1, 2];
 
 fn ask() -> impl Strategy<Value = Ask> {
     let lease_ms = select(vec![0, HOUR_MS]);
-    let verb = (0..9_u8, lease_ms).prop_map(|(n, lease_ms)| match n {
+    let verb = (0..11_u8, lease_ms).prop_map(|(n, lease_ms)| match n {
         0 | 1 => Verb::Set { lease_ms },
         2 => Verb::SetSeconds { lease_s: lease_ms / 1000 },
         3 => Verb::SetOrSame { lease_ms },
@@ -35,6 +35,8 @@ fn ask() -> impl Strategy<Value = Ask> {
         5 => Verb::Expire { lease_ms },
         6 => Verb::ExtendOwn { lease_ms },
         7 => Verb::DeleteOwn,
+        8 => Verb::Look,
+        9 => Verb::SetOver { lease_ms },
         _ => Verb::Delete,
     });
     let of_key = (verb, select(NODES.to_vec()), select(vec!["one", "two"]), select(vec!["x", "y"])).prop_map(

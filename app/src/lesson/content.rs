@@ -9,7 +9,16 @@ use locks::action::Action;
 use super::read;
 
 /// The files, by the number of their step.
-const FILES: &[(u8, &str)] = &[(1, include_str!("../../content/lesson/1.md"))];
+const FILES: &[(u8, &str)] = &[
+    (1, include_str!("../../content/lesson/1.md")),
+    (2, include_str!("../../content/lesson/2.md")),
+    (3, include_str!("../../content/lesson/3.md")),
+    (4, include_str!("../../content/lesson/4.md")),
+    (5, include_str!("../../content/lesson/5.md")),
+    (6, include_str!("../../content/lesson/6.md")),
+    (7, include_str!("../../content/lesson/7.md")),
+    (8, include_str!("../../content/lesson/8.md")),
+];
 
 const GLOSSARY: &str = include_str!("../../content/lesson/glossary.md");
 
@@ -76,6 +85,8 @@ pub enum Part {
     Explain(String, String),
     /// How a real system does it.
     Real(String, String),
+    /// A scenario to write and run; what stands there at first.
+    Editor(String),
     /// A quiz.
     Quiz(Vec<Question>),
 }

@@ -25,7 +25,7 @@ pub mod state;
 mod tests;
 
 pub use content::{Lesson, Text};
-pub use state::{Answer, Known, Progress, ProofAt};
+pub use state::{Answer, Known, OwnRun, OwnState, Progress, ProofAt};
 
 /// A page of the lesson.
 #[derive(Clone, Debug)]

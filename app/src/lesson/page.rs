@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use super::content::{Lesson, Part, STEPS, TaskText, Text};
 use super::parts;
-use super::state::Known;
+use super::state::{Known, OwnRun};
 use crate::data::RunPage;
 use crate::html::Html;
 use crate::part::theatre;
@@ -21,6 +21,8 @@ pub struct StepPage {
     pub misses: BTreeMap<String, String>,
     /// The stage that stands, by its name.
     pub stage: Option<(String, RunPage)>,
+    /// The scenario of their own that they ran last.
+    pub own: Option<OwnRun>,
     /// What could not be done, in words.
     pub said: Option<String>,
 }
@@ -70,6 +72,7 @@ fn part(html: &mut Html, page: &StepPage, part: &Part) {
         Part::Real(name, inside) => {
             html.class("section", "real").element("h2", "", &format!("How {name} does it")).raw(inside).close();
         }
+        Part::Editor(first) => editor(html, page, first),
         Part::Quiz(questions) => parts::quiz(html, page, questions),
     }
 }
@@ -91,6 +94,39 @@ fn task(html: &mut Html, page: &StepPage, text: &TaskText) {
     }
     parts::task_state(html, page, text);
     html.close();
+}
+
+/// A scenario to write, and what came of it.
+fn editor(html: &mut Html, page: &StepPage, first: &str) {
+    let (script, strategy) = match &page.own {
+        Some(own) => (own.script.as_str(), own.strategy.as_str()),
+        None => (first, "pg-lease"),
+    };
+    html.class("section", "own").attr("id", "editor").attr("aria-labelledby", "own-h");
+    html.open("form").attr("method", "post").attr("action", &format!("/lesson/{}#editor", page.number));
+    html.open("h2").attr("id", "own-h").open("label").attr("for", "own-t").text("Your scenario").close().close();
+    html.class("textarea", "code").attr("id", "own-t").attr("name", "script").attr("rows", "22");
+    html.attr("spellcheck", "false").attr("autocomplete", "off").text("\n").text(script).close();
+    html.class("p", "row").class("label", "field").element("span", "", "Strategy");
+    html.class("select", "pick mono").attr("name", "strategy");
+    for name in names() {
+        html.open("option").attr("value", &name);
+        if name == strategy {
+            html.attr("selected", "");
+        }
+        html.text(&name).close();
+    }
+    html.close().close();
+    html.class("button", "btn btn-main").attr("name", "run").attr("value", "own").text("Run it").close().close();
+    html.close();
+    parts::own(html, page);
+    html.close();
+}
+
+/// Every strategy, each with its mutants.
+fn names() -> impl Iterator<Item = String> {
+    let mutants = |info: &'static locks::strategy::Info| info.mutants.iter().map(|mutant| format!("{}/{}", info.name, mutant.name));
+    locks::strategy::ALL.iter().copied().flat_map(move |info| std::iter::once(info.name.to_owned()).chain(mutants(info)))
 }
 
 fn pager(html: &mut Html, number: u8) {

@@ -5,7 +5,7 @@ use locks::lesson::{Step, Task};
 
 use super::content::{AGENDA, Lesson, Opens, Part, Question, TaskText};
 use super::page::StepPage;
-use super::state::Progress;
+use super::state::{OwnState, Progress};
 use crate::html::Html;
 use crate::matrix::Joint;
 use crate::stage::view::words;
@@ -22,6 +22,7 @@ pub(super) fn all(page: &StepPage) -> String {
         match part {
             Part::Prediction(asked) => question(&mut html, page, asked, "Your prediction"),
             Part::Task(task) => task_state(&mut html, page, task),
+            Part::Editor(_) => own(&mut html, page),
             Part::Quiz(questions) => quiz(&mut html, page, questions),
             _ => {}
         }
@@ -249,6 +250,34 @@ fn result(html: &mut Html, asked: &Question, said: &str) {
         Joint::Open => "Compare your number with what you measured.".to_owned(),
     };
     html.open("div").element("p", "b", &words).raw(&asked.after).close().close();
+}
+
+/// What came of a scenario of somebody's own.
+pub(super) fn own(html: &mut Html, page: &StepPage) {
+    html.class("div", "own-r").attr("id", "l-own").attr("role", "status");
+    match page.own.as_ref().map(|own| (own, &own.state)) {
+        None | Some((_, OwnState::Kept)) => {}
+        Some((own, OwnState::Runs)) => {
+            html.element("p", "", &format!("It runs under {} …", own.strategy));
+        }
+        Some((_, OwnState::Refused(why))) => {
+            html.element("p", "b", "It was not run.").class("pre", "code").attr("tabindex", "0").text(why).close();
+        }
+        Some((own, OwnState::Over { exit, outcome, checks, run })) => {
+            let says = format!("Under {}: {outcome}. `aegis run` would end with {exit}.", own.strategy);
+            html.element("p", "b", &says).open("ul");
+            for (what, expected, observed, holds) in checks {
+                let word = if *holds { "holds" } else { "does not hold" };
+                html.open("li").icon(if *holds { "check" } else { "x" }, true);
+                html.text(&format!(" {what}: expected {expected}, observed {observed}; it {word}.")).close();
+            }
+            html.close();
+            if let Some(run) = run {
+                html.open("p").open("a").attr("href", &format!("/runs/{run}")).text("Watch the run").close().close();
+            }
+        }
+    }
+    html.close();
 }
 
 /// A quiz with its count.

@@ -99,9 +99,10 @@ impl<'a> Reader<'a> {
                     let html = self.html(&body.join("\n"));
                     parts.push(Part::Real(words.trim().to_owned(), html));
                 }
+                "editor" => parts.push(Part::Editor(body.join("\n") + "\n")),
                 "quiz" => parts.push(Part::Quiz(self.quiz(&body))),
                 other => self.problems.push(format!(
-                    "no embed is called {other:?}; there are prediction, stage, task, explain, real, quiz"
+                    "no embed is called {other:?}; there are prediction, stage, task, explain, real, editor, quiz"
                 )),
             }
         }

@@ -28,6 +28,39 @@ pub struct ProofAt {
     pub at_ms: i64,
 }
 
+/// A scenario of somebody's own.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct OwnRun {
+    /// As it was written.
+    pub script: String,
+    /// Under which strategy.
+    pub strategy: String,
+    /// What became of it.
+    pub state: OwnState,
+}
+
+/// What became of a scenario of somebody's own.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum OwnState {
+    /// It was kept, and not run since.
+    Kept,
+    /// It was not run, for this reason.
+    Refused(String),
+    /// It runs.
+    Runs,
+    /// It is over.
+    Over {
+        /// The exit status that `aegis run` would have.
+        exit: u8,
+        /// In words.
+        outcome: String,
+        /// Each expectation: what, expected, observed, whether it holds.
+        checks: Vec<(String, String, String, bool)>,
+        /// The run behind it.
+        run: Option<String>,
+    },
+}
+
 /// Everything that is kept of a learner.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Known {

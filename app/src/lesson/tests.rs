@@ -97,7 +97,7 @@ fn terms_are_linked_where_they_stand_first() {
     for (number, source) in content::sources() {
         let (_, terms) = NEW.iter().find(|(step, _)| *step == number).unwrap();
         // What a reader reads: no directives, no code, no addresses.
-        let prose: String = source.lines().filter(|line| !line.starts_with(":::") && !line.starts_with('!')).collect::<Vec<_>>().join("\n");
+        let prose: String = source.lines().filter(|line| !line.starts_with(":::") && !line.starts_with(['!', '+', '%'])).collect::<Vec<_>>().join("\n");
         for term in *terms {
             let first = prose.match_indices(term).find(|(at, _)| {
                 let before = prose[..*at].chars().next_back().unwrap_or(' ');

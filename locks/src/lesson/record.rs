@@ -166,8 +166,8 @@ pub struct Record {
     pub says: Vec<Says>,
     /// Faults, in order of arrival.
     pub faults: Vec<Span>,
-    /// Why a step of the script could not be done.
-    pub broken_off: Option<String>,
+    /// Which step could not be done first, and why.
+    pub broken_off: Option<(u32, String)>,
     /// The latest number.
     pub seq: u64,
     /// It is over.
@@ -187,7 +187,7 @@ impl Record {
 
     /// The name of the stage: the last part of the tag.
     pub fn stage(&self) -> &str {
-        self.tag.rsplit('/').next().unwrap_or_default()
+        self.tag.splitn(3, '/').nth(2).unwrap_or_default()
     }
 
     /// Take the next event.
@@ -202,7 +202,9 @@ impl Record {
                 self.setup = (**setup).clone();
             }
             Kind::Set { setup, .. } => self.setup = (**setup).clone(),
-            Kind::StepEnded { problem: Some(problem), .. } => self.broken_off = Some(problem.text.clone()),
+            Kind::StepEnded { step, problem: Some(problem) } if self.broken_off.is_none() => {
+                self.broken_off = Some((*step, problem.text.clone()));
+            }
             Kind::Ended { .. } => self.ended = true,
             Kind::Ready => {
                 if let crate::event::Source::Replica { name, incarnation } = &event.source {
@@ -408,6 +410,11 @@ impl Record {
     pub fn hits(&self, replica: &str) -> impl Iterator<Item = &Span> {
         let paused = move |what: &Fault| matches!(what, Fault::Pause { process: ProcessName::Replica(name) } if name == replica);
         self.faults.iter().filter(move |span| paused(&span.what) && self.holder_at(span.began) == Some(replica))
+    }
+
+    /// Did any fault begin while the store said that somebody held?
+    pub fn has_hit(&self) -> bool {
+        self.faults.iter().any(|span| self.holder_at(span.began).is_some())
     }
 
     /// Whom the store named as the holder at that time.

@@ -26,6 +26,10 @@ if redis.call('GET', KEYS[1]) == ARGV[1] then
   return redis.call('SET', KEYS[1], ARGV[1], 'PX', ARGV[2])
 end
 return redis.call('SET', KEYS[1], ARGV[1], 'NX', 'PX', ARGV[2])";
+/// Whether it is there: the first of two steps ...
+pub(super) const LOOK: &str = "GET $1";
+/// ... and the second, which asks no more.
+pub(super) const SET_OVER: &str = "SET $1 $2 PX $3";
 /// Half of [`SET`]: nothing ends it by time ...
 pub(super) const SET_FOR_EVER: &str = "SETNX $1 $2";
 /// ... but the other half.
@@ -84,6 +88,13 @@ mod ask {
         },
         /// The same, also if the same token stands.
         SetOrSame {
+            /// For how long, in milliseconds.
+            lease_ms: u64,
+        },
+        /// Look whether it is there.
+        Look,
+        /// Take it, whoever has it.
+        SetOver {
             /// For how long, in milliseconds.
             lease_ms: u64,
         },
@@ -173,6 +184,8 @@ mod ask {
                     ("acquire", Language::Redis, SET_SECONDS, vec![key, token, ms(lease_s)])
                 }
                 Verb::SetOrSame { lease_ms } => ("acquire", lua, SET_OR_SAME, vec![key, token, ms(lease_ms)]),
+                Verb::Look => ("look", Language::Redis, LOOK, vec![key]),
+                Verb::SetOver { lease_ms } => ("acquire", Language::Redis, SET_OVER, vec![key, token, ms(lease_ms)]),
                 Verb::SetForEver => ("acquire", Language::Redis, SET_FOR_EVER, vec![key, token]),
                 Verb::Expire { lease_ms } => ("expire", Language::Redis, EXPIRE, vec![key, ms(lease_ms)]),
                 Verb::ExtendOwn { lease_ms } => ("renew", lua, EXTEND_OWN, vec![key, token, ms(lease_ms)]),
@@ -194,16 +207,20 @@ mod ask {
                 store.keys.insert(place.clone(), key);
             };
             match self.verb {
-                Verb::Set { lease_ms: 0 } | Verb::SetSeconds { lease_s: 0 } | Verb::SetOrSame { lease_ms: 0 } => {
+                Verb::Set { lease_ms: 0 }
+                | Verb::SetOver { lease_ms: 0 }
+                | Verb::SetSeconds { lease_s: 0 }
+                | Verb::SetOrSame { lease_ms: 0 } => {
                     let message = "invalid expire time in 'set' command".to_owned();
                     Reply::Refused { code: "ERR".to_owned(), message }
                 }
                 Verb::Set { .. } | Verb::SetSeconds { .. } if standing.is_some() => Reply::Redis(Param::Null),
                 Verb::SetOrSame { .. } if standing.is_some() && !same => Reply::Redis(Param::Null),
-                Verb::Set { lease_ms } | Verb::SetOrSame { lease_ms } => {
+                Verb::Set { lease_ms } | Verb::SetOver { lease_ms } | Verb::SetOrSame { lease_ms } => {
                     put(Some(lease_ms));
                     ok()
                 }
+                Verb::Look => Reply::Redis(standing.map_or(Param::Null, |key| Param::Text(key.token.0))),
                 Verb::SetSeconds { lease_s } => {
                     put(Some(lease_s * 1000));
                     ok()

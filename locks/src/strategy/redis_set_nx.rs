@@ -11,6 +11,7 @@ pub(super) const NAME: &str = "redis-set-nx";
 
 const WAIT_1: &str = "wait-1";
 const PLAIN_DEL: &str = "plain-del";
+const LOOK_THEN_TAKE: &str = "look-then-take";
 const SETNX_EXPIRE: &str = "setnx-expire";
 const WHOLE_SECONDS: &str = "whole-seconds";
 const NO_EVAL: &str = "no-eval";
@@ -41,6 +42,12 @@ pub(super) const INFO: Info = Info {
             PLAIN_DEL,
             "The release is a plain DEL: a late holder frees somebody else's lock.",
             &[("release", keys::DELETE)],
+        ),
+        broken(
+            LOOK_THEN_TAKE,
+            "It looks whether the key is there, and takes it in a second command that asks no more: whoever looks in \
+             between is let in, too.",
+            &[("look", keys::LOOK), ("acquire", keys::SET_OVER)],
         ),
         broken(
             SETNX_EXPIRE,
@@ -155,6 +162,7 @@ mod machine {
 
         fn acquire(&self, hold: &Hold, lease_ms: u64, at: Endpoint) -> Ask {
             let verb = match self.mutant {
+                Some(LOOK_THEN_TAKE) => Verb::Look,
                 Some(SETNX_EXPIRE) => Verb::SetForEver,
                 Some(WHOLE_SECONDS) => Verb::SetSeconds { lease_s: lease_ms / 1000 },
                 Some(HOST_TOKEN) => Verb::SetOrSame { lease_ms },
@@ -165,6 +173,7 @@ mod machine {
 
         fn confirm(&self, hold: &Hold, lease_ms: u64) -> Option<Ask> {
             let verb = match self.mutant {
+                Some(LOOK_THEN_TAKE) => Verb::SetOver { lease_ms },
                 Some(SETNX_EXPIRE) => Verb::Expire { lease_ms },
                 Some(WAIT_1) => Verb::Wait { most_ms: self.wait_ms },
                 _ => return None,
@@ -182,7 +191,12 @@ mod machine {
         }
 
         fn asked(&self, reply: &Reply) -> Asked {
-            asked(reply)
+            match reply {
+                // It only looked: nil is the good news.
+                Reply::Redis(Param::Null) if self.is(LOOK_THEN_TAKE) => Asked::Granted(None),
+                Reply::Redis(_) if self.is(LOOK_THEN_TAKE) => Asked::NotGranted("busy"),
+                reply => asked(reply),
+            }
         }
 
         fn confirmed(&self, reply: &Reply) -> Asked {

@@ -1,6 +1,7 @@
 //! What learners said and proved in the lesson.
 
 use chrono::{DateTime, Utc};
+use locks::lesson::Cell;
 use serde::{Deserialize, Serialize};
 use sqlx::FromRow;
 
@@ -79,6 +80,29 @@ impl Control {
             .bind(learner)
             .fetch_all(self.pool())
             .await?)
+    }
+
+    /// The cells of the matrix that a learner predicted or measured, and lines of races.
+    pub async fn lesson_cells(&self, learner: &str) -> Result<Vec<Cell>, LabError> {
+        let rows: Vec<(String, String, String, Option<String>, bool)> = sqlx::query_as(
+            "select coalesce(m.script, p.fault), coalesce(m.strategy, p.strategy), coalesce(m.guard, p.guard), \
+                    m.coverage, coalesce(p.said_at < coalesce(m.measured_at, 'infinity'), false) \
+             from (select * from measured where learner = $1) m \
+             full join (select * from predictions where learner = $1) p \
+               on p.fault = m.script and p.strategy = m.strategy and p.guard = m.guard",
+        )
+        .bind(learner)
+        .fetch_all(self.pool())
+        .await?;
+        let cell = |(script, strategy, guard, coverage, predicted_first): (_, _, _, Option<String>, _)| {
+            let covered = match coverage.as_deref() {
+                Some("covered") => Some(true),
+                Some("not-covered") => Some(false),
+                _ => None,
+            };
+            Cell { script, strategy, guard, covered, predicted_first }
+        };
+        Ok(rows.into_iter().map(cell).collect())
     }
 
     /// Everything that a learner's runs proved.

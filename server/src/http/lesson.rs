@@ -4,7 +4,7 @@
 //! | route | what it is |
 //! |---|---|
 //! | `GET /lesson`, `/lesson/{step}`, `/lesson/glossary`, `/lesson/certificate` | pages |
-//! | `POST /lesson/{step}` | one of a step's buttons: `predict` with `choice`, `open`, `do` |
+//! | `POST /lesson/{step}` | one of a step's buttons: `predict` with `choice`, `open`, `do`, `run` with `script` and `strategy` |
 //! | `GET /lesson/{step}/parts` | what changes on a step's page |
 //! | `GET /api/lesson/progress`, `POST /api/lesson/progress` | progress as a file |
 //! | `GET /api/lesson/events` | an event stream that says when something changed |
@@ -61,6 +61,7 @@ impl From<TutorError> for ApiError {
             TutorError::Act(error) => error.into(),
             TutorError::Open(error) => error.into(),
             TutorError::Lab(error) => ApiError::lab(error),
+            TutorError::Shelf(error) => error.into(),
         }
     }
 }
@@ -134,6 +135,9 @@ async fn do_it(app: &App, learner: &str, step: u8, pressed: &[(String, String)])
     } else if let Some((task, button)) = value("do").and_then(|value| value.split_once('/')) {
         app.tutor.press(learner, step, task, button.parse().map_err(|_| unknown())?).await?;
         Ok(format!("task-{task}"))
+    } else if let (Some(_), Some(script), Some(strategy)) = (value("run"), value("script"), value("strategy")) {
+        app.tutor.run_own(learner, script, strategy).await?;
+        Ok("editor".to_owned())
     } else {
         Err(unknown())
     }

@@ -106,7 +106,10 @@ fn bad(error: ImportError) -> ApiError {
 
 async fn import(State(app): State<App>, learner: Learner, body: Bytes) -> Result<(StatusCode, Json<Value>), ApiError> {
     // Under an identity of its own: what it says of itself may be another run's, even one that goes on.
-    let events = Export::read(&body).and_then(|export| export.anew(new_run_id())).map_err(bad)?;
+    let export = Export::read(&body).map_err(bad)?;
+    let scenario = export.scenario.clone();
+    let events = export.anew(new_run_id()).map_err(bad)?;
     let id = app.shelf.save(Some(&learner.0), &events).await?;
+    app.tutor.imported(&learner.0, &scenario, &id, &events).await?;
     Ok((StatusCode::CREATED, Json(json!({ "run": id }))))
 }

@@ -113,13 +113,14 @@ async fn serve_lab(
     sessions.recover().await;
     let desk = Arc::new(Desk::new(lab.clone(), shelf.clone()));
     let board = Arc::new(Board::new(lab.clone(), shelf.clone(), sessions.clone(), desk.clone()));
+    let tutor = Tutor::new(lab.clone(), shelf.clone(), sessions.clone());
     let app = App {
         names: Arc::new(names),
         sessions: sessions.clone(),
         shelf,
         desk: desk.clone(),
         board,
-        tutor: Tutor::new(lab.clone(), sessions.clone()),
+        tutor: tutor.clone(),
         site: site_root.into(),
         shutdown: shutdown.clone(),
         metrics: Arc::new(metrics::Metrics::new()),
@@ -138,7 +139,7 @@ async fn serve_lab(
         }
     }
     lab.ending(async {
-        tokio::join!(sessions.close_all(), desk.close());
+        tokio::join!(sessions.close_all(), desk.close(), tutor.close());
     })
     .await;
     Ok(())

@@ -7,8 +7,12 @@
 //! | [`stages`] | set-ups, and scripts that are played on them; `server/lesson`, one a file |
 //! | [`tutor`] | everything that a learner does on a page |
 //! | `watch` | looks at a run's log for the tasks of its step |
+//! | `own` | scenarios of a learner's own |
 //! | [`progress`] | what is kept of a learner, as a file too |
 
+#[cfg(test)]
+mod claims;
+mod own;
 pub mod progress;
 pub mod stages;
 pub mod tutor;

@@ -7,20 +7,36 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use app::data::RunPage;
 use app::lesson::certificate::Proved;
 use app::lesson::page::StepPage;
-use app::lesson::{Known, Lesson, Text};
+use app::lesson::content::Part;
+use app::lesson::{Known, Lesson, OwnRun, OwnState, Text};
 use chrono::Utc;
+use locks::lesson::{By, Step, Tried};
 use locks::scenario::Step as ScriptStep;
-use tokio::sync::watch as signal;
+use locks::event::Event;
+use locks::scenario::Scenario;
+use serde_json::{Value, json};
+use tokio::sync::{Semaphore, watch as signal};
+use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
 
 use super::progress::{self, File};
-use super::stages;
-use crate::control::lesson::AnswerRow;
+use super::{own, stages};
+use crate::control::lesson::{AnswerRow, ProofRow};
 use crate::lab::{Lab, LabError};
 use crate::run::ActError;
 use crate::run::live::{Live, OpenError, Sessions};
+use crate::run::runner;
+use crate::run::shelf::{Shelf, ShelfError};
 
 /// What tags of lesson runs begin with.
 const LESSON: &str = "lesson";
+/// So many scenarios of learners' own run at a time.
+const OWN_AT_ONCE: usize = 2;
+/// Under which keys the latest of them is kept, and what came of all.
+const OWN: &str = "lesson/own";
+const TRIED: &str = "lesson/tried";
+/// So many of them are remembered.
+const MOST_TRIED: usize = 60;
 
 /// Why something was not done.
 #[derive(Debug, thiserror::Error)]
@@ -43,6 +59,9 @@ pub enum TutorError {
     /// The control plane.
     #[error(transparent)]
     Lab(#[from] LabError),
+    /// A run could not be stored.
+    #[error(transparent)]
+    Shelf(#[from] ShelfError),
 }
 
 /// See the module.
@@ -51,10 +70,17 @@ pub struct Tutor(Arc<Shared>);
 
 pub(super) struct Shared {
     pub(super) lab: Arc<Lab>,
+    shelf: Shelf,
     sessions: Arc<Sessions>,
     /// By learner and step.
     latest: Mutex<BTreeMap<(String, u8), Latest>>,
     changed: signal::Sender<u64>,
+    /// Scenarios of their own, by learner.
+    own: Mutex<BTreeMap<String, OwnRun>>,
+    /// So many of those run at a time.
+    permits: Semaphore,
+    ending: CancellationToken,
+    tasks: TaskTracker,
 }
 
 /// What the latest run of a step misses.
@@ -66,11 +92,34 @@ pub(super) struct Latest {
     pub(super) said: Option<String>,
 }
 
+/// What was found that no run's log says.
+#[derive(Debug, Default)]
+struct Elsewhere {
+    misses: BTreeMap<String, String>,
+    is_news: bool,
+}
+
 impl Tutor {
     /// Of that lab, with its sessions.
-    pub fn new(lab: Arc<Lab>, sessions: Arc<Sessions>) -> Tutor {
-        let (latest, changed) = (Mutex::default(), signal::Sender::new(0));
-        Tutor(Arc::new(Shared { lab, sessions, latest, changed }))
+    pub fn new(lab: Arc<Lab>, shelf: Shelf, sessions: Arc<Sessions>) -> Tutor {
+        Tutor(Arc::new(Shared {
+            lab,
+            shelf,
+            sessions,
+            latest: Mutex::default(),
+            changed: signal::Sender::new(0),
+            own: Mutex::default(),
+            permits: Semaphore::new(OWN_AT_ONCE),
+            ending: CancellationToken::new(),
+            tasks: TaskTracker::new(),
+        }))
+    }
+
+    /// End everything, before the server ends. Returns when no process of it is left.
+    pub async fn close(&self) {
+        self.0.ending.cancel();
+        self.0.tasks.close();
+        self.0.tasks.wait().await;
     }
 
     /// Changes whenever a task was proved, or misses something else.
@@ -96,10 +145,54 @@ impl Tutor {
 
     /// The same without its stage: what changes on it.
     pub async fn parts(&self, learner: &str, step: u8) -> Result<StepPage, TutorError> {
-        text(step)?;
-        let known = self.known(learner).await?;
-        let Latest { misses, said } = self.0.latest().get(&(learner.to_owned(), step)).cloned().unwrap_or_default();
-        Ok(StepPage { number: step, known, misses, stage: None, said })
+        let text = text(step)?;
+        let mut known = self.known(learner).await?;
+        let latest = self.0.latest().get(&(learner.to_owned(), step)).cloned();
+        let Latest { mut misses, said } = latest.unwrap_or_default();
+        if let Some(of) = locks::lesson::step(step) {
+            let elsewhere = self.look_elsewhere(learner, of, text, &known).await?;
+            if elsewhere.is_news {
+                known = self.known(learner).await?;
+            }
+            misses.extend(elsewhere.misses);
+        }
+        let own = match text.parts.iter().any(|part| matches!(part, Part::Editor(_))) {
+            true => self.own(learner).await?,
+            false => None,
+        };
+        Ok(StepPage { number: step, known, misses, stage: None, own, said })
+    }
+
+    /// Look for what tasks ask that no run's log can say.
+    async fn look_elsewhere(
+        &self,
+        learner: &str,
+        step: &Step,
+        text: &Text,
+        known: &Known,
+    ) -> Result<Elsewhere, TutorError> {
+        let control = self.0.lab.control().await?;
+        let mut found = Elsewhere::default();
+        for task in step.tasks.iter().filter(|task| !known.is_done(step.number, task)) {
+            let look = match task.by {
+                By::Log(_) => continue,
+                By::Cells(look) => look(&control.lesson_cells(learner).await?),
+                By::Tried(look) => look(&self.tried(learner).await?),
+                By::Answers(look) => {
+                    let of = |id: &str| known.answer(step.number, id).map(|answer| answer.value.as_str());
+                    let quiz = text.questions().filter(|question| question.id.starts_with("quiz-"));
+                    look(quiz.filter(|asked| of(&asked.id).and_then(|said| asked.is_right(said)) == Some(true)).count())
+                }
+            };
+            for proof in look.proved {
+                let mark = format!("{}/{}/{}", step.number, task.id, proof.mark);
+                let event = i64::try_from(proof.event).unwrap_or(i64::MAX);
+                let row = ProofRow { mark, run: proof.run.unwrap_or_default(), event, proved_at: Utc::now() };
+                found.is_news |= control.keep_proof(learner, &row).await?;
+            }
+            found.misses.extend(look.misses.map(|miss| (task.id.to_owned(), miss.to_owned())));
+        }
+        Ok(found)
     }
 
     /// What a learner proved, and which of its runs are here.
@@ -107,7 +200,8 @@ impl Tutor {
         let known = self.known(learner).await?;
         let control = self.0.lab.control().await?;
         let mut here = BTreeSet::new();
-        for run in known.proofs.values().map(|proof| &proof.run).collect::<BTreeSet<_>>() {
+        let runs: BTreeSet<&String> = known.proofs.values().map(|proof| &proof.run).filter(|run| !run.is_empty()).collect();
+        for run in runs {
             if control.load_run(run).await?.is_some() {
                 here.insert(run.clone());
             }
@@ -146,12 +240,12 @@ impl Tutor {
     pub async fn open(&self, learner: &str, step: u8, stage: &str) -> Result<(), TutorError> {
         let known = text(step)?.stages().any(|opens| opens.name == stage);
         let tasks = locks::lesson::step(step).ok_or(TutorError::NoStep)?;
-        let scenario = stages::find(stage).filter(|_| known).and_then(Result::ok);
+        let scenario = stages::find(stage).filter(|_| known);
         let scenario = scenario.ok_or_else(|| TutorError::Bad("This step has no such stage.".to_owned()))?;
         let tag = format!("{LESSON}/{step}/{stage}");
         let live = self.0.sessions.open_anew(learner, &tag, scenario.setup).await?;
         self.0.note(learner, step, Latest::default(), true);
-        tokio::spawn(super::watch::watch(self.0.clone(), learner.to_owned(), tasks, live.clone()));
+        tokio::spawn(super::watch::watch(self.0.clone(), learner.to_owned(), tasks, scenario.steps.len(), live.clone()));
         if !scenario.steps.is_empty() {
             tokio::spawn(play(live, scenario.steps));
         }
@@ -171,6 +265,100 @@ impl Tutor {
             Ok::<(), ActError>(())
         });
         Ok(acting.await.map_err(|error| ActError::Lab(error.to_string()))??)
+    }
+
+    /// Run a scenario of a learner's own under a strategy. What comes of it stands on the page.
+    pub async fn run_own(&self, learner: &str, script: &str, strategy: &str) -> Result<(), TutorError> {
+        let (script, strategy) = (script.replace("\r\n", "\n"), strategy.to_owned());
+        if self.0.own().get(learner).is_some_and(|own| own.state == OwnState::Runs) {
+            return Err(TutorError::Bad("One of yours still runs. Wait for it to end.".to_owned()));
+        }
+        let control = self.0.lab.control().await?;
+        if script.trim().is_empty() {
+            // The one that the text begins with.
+            self.0.own().remove(learner);
+            return Ok(control.set_progress(learner, OWN, &Value::Null).await?);
+        }
+        control.set_progress(learner, OWN, &json!({ "script": script, "strategy": strategy })).await?;
+        let read = own::read(&script, &strategy);
+        let state = match &read {
+            Ok(_) => OwnState::Runs,
+            Err(why) => OwnState::Refused(why.clone()),
+        };
+        let run = OwnRun { script, strategy, state };
+        self.0.note_own(learner, run.clone());
+        if let Ok(scenario) = read {
+            let (tutor, learner) = (self.clone(), learner.to_owned());
+            self.0.tasks.spawn(async move { tutor.carry_out(&learner, run, scenario).await });
+        }
+        Ok(())
+    }
+
+    async fn carry_out(&self, learner: &str, run: OwnRun, scenario: Scenario) {
+        // The semaphore is never closed.
+        let Ok(_permit) = self.0.permits.acquire().await else { return };
+        let tag = format!("{LESSON}/7/own");
+        let finished = runner::run_unless(&self.0.lab, &scenario, Some(tag), &self.0.ending).await;
+        let (exit, mut outcome) = own::exit(&finished.outcome);
+        let mut stored = None;
+        if !finished.events.is_empty() {
+            match self.0.shelf.save(Some(learner), &finished.events).await {
+                Ok(id) => stored = Some(id),
+                Err(error) => outcome = format!("{outcome}; it could not be stored: {error}"),
+            }
+        }
+        if let Some(id) = &stored {
+            let tried = own::tried(&scenario, exit, false, id, &finished.events);
+            if let Err(error) = self.remember(learner, tried).await {
+                tracing::error!(%error, "what was tried is not kept");
+            }
+        }
+        let checks = finished.checks.into_iter().map(|check| (check.what, check.expected, check.observed, check.holds));
+        let state = OwnState::Over { exit, outcome, checks: checks.collect(), run: stored };
+        self.0.note_own(learner, OwnRun { state, ..run });
+    }
+
+    /// A run was brought here as a file: is it of a script that the learner ran here?
+    pub async fn imported(
+        &self,
+        learner: &str,
+        scenario: &Scenario,
+        run: &str,
+        events: &[Arc<Event>],
+    ) -> Result<(), TutorError> {
+        if scenario.timed {
+            return Ok(());
+        }
+        self.remember(learner, own::tried(scenario, 0, true, run, events)).await?;
+        self.0.changed();
+        Ok(())
+    }
+
+    async fn tried(&self, learner: &str) -> Result<Vec<Tried>, LabError> {
+        let kept = self.kept(learner, TRIED).await?;
+        Ok(kept.and_then(|kept| serde_json::from_value(kept).ok()).unwrap_or_default())
+    }
+
+    async fn remember(&self, learner: &str, one: Tried) -> Result<(), LabError> {
+        let mut tried = self.tried(learner).await?;
+        tried.push(one);
+        let from = tried.len().saturating_sub(MOST_TRIED);
+        self.0.lab.control().await?.set_progress(learner, TRIED, &json!(tried[from..])).await
+    }
+
+    /// The scenario of their own that a learner ran last.
+    async fn own(&self, learner: &str) -> Result<Option<OwnRun>, LabError> {
+        if let Some(own) = self.0.own().get(learner) {
+            return Ok(Some(own.clone()));
+        }
+        let Some(kept) = self.kept(learner, OWN).await? else { return Ok(None) };
+        let text = |key: &str| kept[key].as_str().map(str::to_owned);
+        Ok(text("script").zip(text("strategy")).map(|(script, strategy)| OwnRun { script, strategy, state: OwnState::Kept }))
+    }
+
+    async fn kept(&self, learner: &str, key: &str) -> Result<Option<Value>, LabError> {
+        let all = self.0.lab.control().await?.progress(learner).await?;
+        Ok(all.into_iter().find(|(other, _)| other == key).map(|(_, value)| value))
     }
 
     /// A learner's progress as a file.
@@ -212,6 +400,16 @@ impl Shared {
         self.changed.send_modify(|n| *n += 1);
     }
 
+    fn note_own(&self, learner: &str, run: OwnRun) {
+        self.own().insert(learner.to_owned(), run);
+        self.changed();
+    }
+
+    /// Poisoning is no matter: an entry is put in whole.
+    fn own(&self) -> MutexGuard<'_, BTreeMap<String, OwnRun>> {
+        self.own.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     /// Poisoning is no matter: an entry is put in whole.
     fn latest(&self) -> MutexGuard<'_, BTreeMap<(String, u8), Latest>> {
         self.latest.lock().unwrap_or_else(PoisonError::into_inner)
@@ -233,5 +431,5 @@ fn text(step: u8) -> Result<&'static Text, TutorError> {
 
 /// The name of a session's stage.
 fn name(live: &Live) -> &str {
-    live.tag().and_then(|tag| tag.rsplit('/').next()).unwrap_or_default()
+    live.tag().and_then(|tag| tag.splitn(3, '/').nth(2)).unwrap_or_default()
 }

@@ -21,7 +21,8 @@ const TOGETHER: Duration = Duration::from_millis(120);
 const QUIET: Duration = Duration::from_millis(700);
 
 /// Look until the run has ended.
-pub(super) async fn watch(shared: Arc<Shared>, learner: String, step: &'static Step, live: Arc<Live>) {
+/// `steps`: so many steps does the script have that is played on it.
+pub(super) async fn watch(shared: Arc<Shared>, learner: String, step: &'static Step, steps: usize, live: Arc<Live>) {
     let mut proved = match shared.proofs(&learner).await {
         Ok(proved) => proved,
         Err(error) => {
@@ -43,7 +44,7 @@ pub(super) async fn watch(shared: Arc<Shared>, learner: String, step: &'static S
             if settled {
                 record.pass(clock::now_us());
             }
-            if let Err(error) = look(&shared, &learner, step, &live.id(), &record, &mut proved).await {
+            if let Err(error) = look(&shared, &learner, (step, steps), &live.id(), &record, &mut proved).await {
                 tracing::error!(%error, "what was proved cannot be kept");
             }
         }
@@ -66,7 +67,7 @@ pub(super) async fn watch(shared: Arc<Shared>, learner: String, step: &'static S
 async fn look(
     shared: &Shared,
     learner: &str,
-    step: &'static Step,
+    (step, steps): (&'static Step, usize),
     run: &str,
     record: &Record,
     proved: &mut BTreeSet<String>,
@@ -78,7 +79,7 @@ async fn look(
         if task.marks.iter().all(|mark| proved.contains(&name(mark))) {
             continue;
         }
-        let By::Log(look) = task.by;
+        let By::Log(look) = task.by else { continue };
         let seen = look(record);
         for proof in seen.proved {
             let mark = name(proof.mark);
@@ -91,7 +92,11 @@ async fn look(
             misses.insert(task.id.to_owned(), miss.to_owned());
         }
     }
-    let said = record.broken_off.as_ref().map(|why| format!("The script could not go on: {why}. Nothing is proved by this run; open it from its beginning."));
+    // What a learner asks for beyond the script is answered to them at once.
+    let script = record.broken_off.as_ref().filter(|(step, _)| *step as usize <= steps);
+    let said = script.map(|(_, why)| {
+        format!("The script could not go on: {why}. Nothing is proved by this run; open the stage from its beginning.")
+    });
     shared.note(learner, step.number, Latest { misses, said }, is_news);
     Ok(())
 }

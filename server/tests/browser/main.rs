@@ -10,6 +10,7 @@ mod axe;
 mod chrome;
 mod every_page;
 mod faults;
+mod lesson;
 mod matrix;
 mod page;
 mod places;

@@ -5,6 +5,7 @@
 mod common;
 
 mod end;
+mod lesson;
 mod live;
 mod matrix;
 mod origin;
