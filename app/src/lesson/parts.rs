@@ -243,7 +243,7 @@ fn result(html: &mut Html, asked: &Question, said: &str) {
     };
     let what = if asked.shown_by.is_some() { "what was measured" } else { "the answer" };
     html.class("div", "ask-r");
-    crate::matrix::joint(html, joint);
+    crate::matrix::table::joint(html, Some(joint));
     let words = match joint {
         Joint::Agrees => format!("You said what {}.", if asked.shown_by.is_some() { "was measured" } else { "is right" }),
         Joint::Differs => format!("You said something else than {what}."),

@@ -29,8 +29,6 @@ pub(crate) mod table;
 
 pub use place::{CellName, Place};
 pub use state::{Joint, State, Tally};
-#[cfg(feature = "ssr")]
-pub(crate) use table::joint_mark as joint;
 
 /// What the learner said of a cell.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

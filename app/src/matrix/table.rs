@@ -152,14 +152,10 @@ fn said(html: &mut Html, cell: &Cell) {
 
 /// The circle between two witnesses; empty room where there is nothing to compare.
 pub(crate) fn joint(html: &mut Html, joint: Option<Joint>) {
-    match joint {
-        Some(joint) => joint_mark(html, joint),
-        None => drop(html.class("span", "joint none").attr("aria-hidden", "true").close()),
-    }
-}
-
-/// The mark between what was said and what was measured.
-pub(crate) fn joint_mark(html: &mut Html, joint: Joint) {
+    let Some(joint) = joint else {
+        html.class("span", "joint none").attr("aria-hidden", "true").close();
+        return;
+    };
     let (class, path) = match joint {
         Joint::Agrees => ("joint", "M1.5 3.6h7M1.5 6.4h7"),
         Joint::Open => ("joint open", "M3.4 3.4A1.7 1.7 0 1 1 5.8 5c-.5.3-.8.6-.8 1.2M5 8.2v.05"),

@@ -58,9 +58,9 @@ async fn the_first_step_from_a_wrong_guess_to_three_ticks() {
     for (name, width, height) in [("phone", 390, 844), ("desk", 1440, 900)] {
         chrome.resize(width, height).await;
         for scheme in ["light", "dark"] {
-            chrome.prefer(scheme).await;
             chrome.client.refresh().await.unwrap();
             chrome.until("the page", "return document.querySelector('.tl svg') !== null && hydrated()").await;
+            chrome.theme(scheme).await;
             chrome.keep(&format!("lesson-{name}-{scheme}")).await;
             let wide = chrome.script("return document.documentElement.scrollWidth - innerWidth").await;
             assert_eq!(wide, 0, "the lesson at {width} is wider than the screen");

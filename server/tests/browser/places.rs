@@ -48,6 +48,12 @@ pub async fn places(chrome: &Chrome, lab: &Served) -> Vec<Place> {
         place("run", format!("/runs/{a}"), STAGE),
         place("compare", format!("/runs/compare?run={a}&run={b}"), HEADING),
         place("choose", format!("/runs/compare?run={a}"), HEADING),
+        place("agenda", "/lesson".to_owned(), HEADING),
+        place("step", "/lesson/1".to_owned(), HEADING),
+        place("editor", "/lesson/7".to_owned(), HEADING),
+        place("quiz", "/lesson/8".to_owned(), HEADING),
+        place("glossary", "/lesson/glossary".to_owned(), HEADING),
+        place("certificate", "/lesson/certificate".to_owned(), HEADING),
         refused("problem", "/matrix?guard=luck"),
         refused("missing", "/no-such-page"),
     ]
