@@ -58,7 +58,10 @@ fn keep(html: &mut Html) {
         "It is kept on this server under a cookie of this browser. Take it along as a file; importing one adds what \
          it has to what is here.",
     );
-    html.class("p", "row").class("a", "btn").attr("href", "/api/lesson/progress").attr("download", "aegis-progress.json");
+    html.class("p", "row")
+        .class("a", "btn")
+        .attr("href", "/api/lesson/progress")
+        .attr("download", "aegis-progress.json");
     html.text("Export").close();
     html.class("label", "btn").attr("for", "import").text("Import").close();
     html.class("input", "sr").attr("type", "file").attr("id", "import").attr("accept", ".json,application/json").void();

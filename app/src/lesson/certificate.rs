@@ -39,9 +39,9 @@ pub(crate) fn main(proved: &Proved) -> String {
         let Some(text) = Lesson::step(step.number) else { continue };
         let (title, _) = AGENDA[usize::from(step.number - 1)];
         html.class("section", "").element("h2", "", &format!("{}. {title}", step.number)).open("ul");
-        for (task, of) in text.tasks().filter_map(|task| {
-            Some((task, locks::lesson::step(step.number)?.task(&task.id)?))
-        }) {
+        for (task, of) in
+            text.tasks().filter_map(|task| Some((task, locks::lesson::step(step.number)?.task(&task.id)?)))
+        {
             if !proved.known.is_done(step.number, of) {
                 continue;
             }
@@ -65,7 +65,12 @@ fn evidence(html: &mut Html, proved: &Proved, run: &str, event: u64, mark: Optio
         html.text("measured in the failure matrix, or answered");
     } else if proved.here.contains(run) {
         let href = format!("/runs/{run}?at={event}");
-        html.text("run ").open("a").attr("href", &href).element("code", "", run).close().text(&format!(", event #{event}"));
+        html.text("run ")
+            .open("a")
+            .attr("href", &href)
+            .element("code", "", run)
+            .close()
+            .text(&format!(", event #{event}"));
     } else {
         html.text("run ").element("code", "", run).text(&format!(", event #{event}; it goes on, or is kept elsewhere"));
     }

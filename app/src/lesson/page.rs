@@ -125,8 +125,13 @@ fn editor(html: &mut Html, page: &StepPage, first: &str) {
 
 /// Every strategy, each with its mutants.
 fn names() -> impl Iterator<Item = String> {
-    let mutants = |info: &'static locks::strategy::Info| info.mutants.iter().map(|mutant| format!("{}/{}", info.name, mutant.name));
-    locks::strategy::ALL.iter().copied().flat_map(move |info| std::iter::once(info.name.to_owned()).chain(mutants(info)))
+    let mutants = |info: &'static locks::strategy::Info| {
+        info.mutants.iter().map(|mutant| format!("{}/{}", info.name, mutant.name))
+    };
+    locks::strategy::ALL
+        .iter()
+        .copied()
+        .flat_map(move |info| std::iter::once(info.name.to_owned()).chain(mutants(info)))
 }
 
 fn pager(html: &mut Html, number: u8) {
@@ -158,9 +163,16 @@ fn stage(html: &mut Html, page: StepPage, text: &Text) {
         return;
     };
     let label = text.stages().find(|opens| opens.name == name).map_or(name.as_str(), |opens| opens.label.as_str());
-    html.class("header", "lst-h").element("h2", "", "Stage").element("code", "muted", &name).element("span", "grow", "");
+    html.class("header", "lst-h")
+        .element("h2", "", "Stage")
+        .element("code", "muted", &name)
+        .element("span", "grow", "");
     html.open("form").attr("method", "post").attr("action", &format!("/lesson/{}#at-stage", page.number));
-    html.class("button", "btn btn-s").attr("name", "open").attr("value", &name).attr("title", label).icon("redo", false);
+    html.class("button", "btn btn-s")
+        .attr("name", "open")
+        .attr("value", &name)
+        .attr("title", label)
+        .icon("redo", false);
     html.text("From its beginning").close().close().close();
     html.raw(&theatre::render(run));
 }

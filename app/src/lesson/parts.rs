@@ -64,7 +64,16 @@ pub(super) fn list(html: &mut Html, page: &StepPage) {
     let now = step.tasks.iter().find(|task| !page.known.is_done(page.number, task)).map(|task| task.id);
     for task in text.tasks() {
         let done = step.task(&task.id).is_some_and(|of| page.known.is_done(page.number, of));
-        html.class("li", if done { "done" } else if now == Some(&*task.id) { "now" } else { "" });
+        html.class(
+            "li",
+            if done {
+                "done"
+            } else if now == Some(&*task.id) {
+                "now"
+            } else {
+                ""
+            },
+        );
         tick(html, done);
         html.open("a").attr("href", &format!("#task-{}", task.id)).text(&task.title).close().close();
     }
@@ -245,7 +254,9 @@ fn result(html: &mut Html, asked: &Question, said: &str) {
     html.class("div", "ask-r");
     crate::matrix::table::joint(html, Some(joint));
     let words = match joint {
-        Joint::Agrees => format!("You said what {}.", if asked.shown_by.is_some() { "was measured" } else { "is right" }),
+        Joint::Agrees => {
+            format!("You said what {}.", if asked.shown_by.is_some() { "was measured" } else { "is right" })
+        }
         Joint::Differs => format!("You said something else than {what}."),
         Joint::Open => "Compare your number with what you measured.".to_owned(),
     };
@@ -308,7 +319,10 @@ pub(super) fn opens(html: &mut Html, page: &StepPage, stages: &[Opens], main: bo
     for opens in stages {
         let open = page.stage.as_ref().is_some_and(|(name, run)| *name == opens.name && run.live);
         let class = if main && !open { "btn btn-main" } else { "btn" };
-        html.class("button", class).attr("name", "open").attr("value", &opens.name).attr("id", &format!("open-{}", opens.name));
+        html.class("button", class)
+            .attr("name", "open")
+            .attr("value", &opens.name)
+            .attr("id", &format!("open-{}", opens.name));
         html.text(&opens.label);
         if open {
             html.text(", from its beginning");

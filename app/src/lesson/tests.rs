@@ -74,7 +74,8 @@ fn nothing_is_safe_as_such() {
         for sentence in text.split(['.', '?', '!', ':']) {
             let lower = sentence.to_lowercase();
             let said = |word: &str| lower.split(|c: char| !c.is_alphanumeric()).any(|other| other == word);
-            for word in ["safe", "safely", "correct", "correctly", "secure", "guaranteed", "guarantees", "bulletproof"] {
+            for word in ["safe", "safely", "correct", "correctly", "secure", "guaranteed", "guarantees", "bulletproof"]
+            {
                 assert!(!said(word) || said("against"), "step {number}: {word:?} without against what:{sentence}.");
             }
         }
@@ -97,12 +98,19 @@ fn terms_are_linked_where_they_stand_first() {
     for (number, source) in content::sources() {
         let (_, terms) = NEW.iter().find(|(step, _)| *step == number).unwrap();
         // What a reader reads: no directives, no code, no addresses.
-        let prose: String = source.lines().filter(|line| !line.starts_with(":::") && !line.starts_with(['!', '+', '%'])).collect::<Vec<_>>().join("\n");
+        let prose: String = source
+            .lines()
+            .filter(|line| !line.starts_with(":::") && !line.starts_with(['!', '+', '%']))
+            .collect::<Vec<_>>()
+            .join("\n");
         for term in *terms {
             let first = prose.match_indices(term).find(|(at, _)| {
                 let before = prose[..*at].chars().next_back().unwrap_or(' ');
                 let after = prose[at + term.len()..].chars().next().unwrap_or(' ');
-                !before.is_alphanumeric() && !"-`_/".contains(before) && !after.is_alphanumeric() && !"-`_/".contains(after)
+                !before.is_alphanumeric()
+                    && !"-`_/".contains(before)
+                    && !after.is_alphanumeric()
+                    && !"-`_/".contains(after)
             });
             let (at, _) = first.unwrap_or_else(|| panic!("step {number} never says {term:?}"));
             assert!(prose[..at].ends_with("[["), "step {number}: {term:?} is no link where it stands first");

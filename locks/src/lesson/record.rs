@@ -408,7 +408,8 @@ impl Record {
 
     /// Pauses of that replica that took hold while the store said that it held.
     pub fn hits(&self, replica: &str) -> impl Iterator<Item = &Span> {
-        let paused = move |what: &Fault| matches!(what, Fault::Pause { process: ProcessName::Replica(name) } if name == replica);
+        let paused =
+            move |what: &Fault| matches!(what, Fault::Pause { process: ProcessName::Replica(name) } if name == replica);
         self.faults.iter().filter(move |span| paused(&span.what) && self.holder_at(span.began) == Some(replica))
     }
 
@@ -429,7 +430,11 @@ impl Record {
 
     /// When the store said so first, at or after a time.
     pub fn said(&self, state: LockState, since_us: u64) -> Option<Moment> {
-        self.says.iter().filter(|says| says.state == state && says.at.at_us >= since_us).map(|says| says.at).min_by_key(|at| at.at_us)
+        self.says
+            .iter()
+            .filter(|says| says.state == state && says.at.at_us >= since_us)
+            .map(|says| says.at)
+            .min_by_key(|at| at.at_us)
     }
 }
 

@@ -73,5 +73,11 @@ fn switch(record: &Record) -> Option<&'static str> {
 
 /// The sink's last word on a slot.
 fn settled_last(record: &Record, slot: &Slot) -> u64 {
-    record.settled.iter().filter(|settled| settled.slot == *slot).map(|settled| settled.at.seq).max().unwrap_or_default()
+    record
+        .settled
+        .iter()
+        .filter(|settled| settled.slot == *slot)
+        .map(|settled| settled.at.seq)
+        .max()
+        .unwrap_or_default()
 }

@@ -6,13 +6,17 @@ use super::{By, Look, ONE, Proof, Record, Task};
 use crate::guard::Guard;
 use crate::strategy::{self, LockScope};
 
-const CELLS: &[&str] = &[
-    "tick-m1", "tick-m2", "tick-m3", "handler-m1", "handler-m2", "handler-m3", "effect-m1", "effect-m2", "effect-m3",
-];
+const CELLS: &[&str] =
+    &["tick-m1", "tick-m2", "tick-m3", "handler-m1", "handler-m2", "handler-m3", "effect-m1", "effect-m2", "effect-m3"];
 
 pub(super) const TASKS: &[Task] = &[
     Task { id: "a", marks: CELLS, misses: &["not-fired", "under-way", "other-boundary", "next"], by: By::Log(cells) },
-    Task { id: "b", marks: ONE, misses: &["not-fired", "no-lock", "fault", "once", "side-by-side"], by: By::Log(again) },
+    Task {
+        id: "b",
+        marks: ONE,
+        misses: &["not-fired", "no-lock", "fault", "once", "side-by-side"],
+        by: By::Log(again),
+    },
     Task {
         id: "c",
         marks: &["m1", "m2", "m3"],

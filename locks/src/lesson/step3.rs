@@ -57,7 +57,9 @@ fn both_in(record: &Record) -> Look {
     if attempts.len() < 2 {
         return Look::misses("one-alone");
     }
-    let looked = |attempt: &Attempt| attempt.commands("look").any(|look| is_nil(&look.answered.as_ref().map(|(reply, _)| reply)));
+    let looked = |attempt: &Attempt| {
+        attempt.commands("look").any(|look| is_nil(&look.answered.as_ref().map(|(reply, _)| reply)))
+    };
     let found_taken = |attempt: &Attempt| {
         attempt.commands("look").any(|look| look.answered.as_ref().is_some_and(|(reply, _)| !is_nil(&Some(reply))))
     };

@@ -8,8 +8,18 @@ use crate::guard::Guard;
 pub(super) const TASKS: &[Task] = &[
     Task { id: "a", marks: ONE, misses: &["not-fired", "under-way", "no-epochs", "out-of-order"], by: By::Log(whole) },
     Task { id: "b", marks: ONE, misses: &["not-fired", "answered", "not-there", "entered"], by: By::Log(reply) },
-    Task { id: "c", marks: ONE, misses: &["not-fired", "answered", "not-yet", "in-time", "entered"], by: By::Log(request) },
-    Task { id: "d", marks: ONE, misses: &["not-fired", "answered", "not-again", "not-rejected", "twice"], by: By::Log(effect) },
+    Task {
+        id: "c",
+        marks: ONE,
+        misses: &["not-fired", "answered", "not-yet", "in-time", "entered"],
+        by: By::Log(request),
+    },
+    Task {
+        id: "d",
+        marks: ONE,
+        misses: &["not-fired", "answered", "not-again", "not-rejected", "twice"],
+        by: By::Log(effect),
+    },
 ];
 
 /// Mint, acquire, publish, effect, release, in this order, the effect under the published epoch.
@@ -29,7 +39,8 @@ fn whole(record: &Record) -> Look {
         misses = "out-of-order";
         let settled = record.settled.iter().find(|settled| settled.attempt == *id);
         if let Some(settled) = settled.filter(|settled| settled.answer == EffectAnswer::Accepted) {
-            let in_order = mint < acquire && acquire < publish && publish < settled.at.at_us && settled.at.at_us < release;
+            let in_order =
+                mint < acquire && acquire < publish && publish < settled.at.at_us && settled.at.at_us < release;
             if in_order && attempt.epoch.is_some() && settled.epoch == attempt.epoch {
                 return Look::proves(super::DONE, settled.at.seq);
             }
@@ -86,7 +97,9 @@ fn effect(record: &Record) -> Look {
     }
     let mut misses = "answered";
     for (id, attempt) in &record.attempts {
-        let (Some((EffectAnswer::Unknown, _)), Some(slot)) = (&attempt.effect_answered, &attempt.slot) else { continue };
+        let (Some((EffectAnswer::Unknown, _)), Some(slot)) = (&attempt.effect_answered, &attempt.slot) else {
+            continue;
+        };
         let accepted: Vec<_> = record.accepted(slot).collect();
         misses = match accepted.len() {
             2.. => "twice",

@@ -60,7 +60,8 @@ fn pause_of(record: &Record, pause: &Span) -> Result<Proof, &'static str> {
     let within = |at_us: u64| at_us > pause.began.at_us && at_us < until;
     let expired = record.said(LockState::Expired, pause.began.at_us).filter(|at| within(at.at_us));
     expired.ok_or("not-expired")?;
-    let newer = |attempt: &&Attempt| attempt.replica != "A" && attempt.granted.as_ref().is_some_and(|(_, at)| within(at.at_us));
+    let newer =
+        |attempt: &&Attempt| attempt.replica != "A" && attempt.granted.as_ref().is_some_and(|(_, at)| within(at.at_us));
     let other = record.attempts.values().find(newer).ok_or("not-granted")?;
     let paused = |attempt: &&Attempt| attempt.replica == "A" && attempt.slot == other.slot;
     let own = record.attempts.values().find(paused).ok_or("not-hit")?;

@@ -38,7 +38,8 @@ fn races(cells: &[Cell]) -> Look {
     scripts.sort_unstable();
     scripts.dedup();
     let whole = |script: &&&str| {
-        let lines = cells.iter().filter(|cell| cell.script == **script && cell.guard == "none" && cell.covered.is_some());
+        let lines =
+            cells.iter().filter(|cell| cell.script == **script && cell.guard == "none" && cell.covered.is_some());
         lines.count() >= LINES
     };
     let raced = scripts.iter().filter(whole).count();
@@ -93,7 +94,8 @@ fn pauses(record: &Record) -> Look {
         return Look::misses("not-fired");
     }
     let Some(a) = of(record, "A") else { return Look::misses("not-fired") };
-    let paused = |span: &&Span| matches!(&span.what, Fault::Pause { process: ProcessName::Replica(name) } if name == "A");
+    let paused =
+        |span: &&Span| matches!(&span.what, Fault::Pause { process: ProcessName::Replica(name) } if name == "A");
     let Some(pause) = record.faults.iter().find(paused) else { return Look::misses("not-paused") };
     let Some(ended) = pause.ended else { return Look::misses("under-way") };
     if ended.at_us - pause.began.at_us < record.setup.lease_ms * 1000 {
@@ -102,8 +104,10 @@ fn pauses(record: &Record) -> Look {
     let Some((_, end)) = a.finished else { return Look::misses("under-way") };
     let asked = a.commands("acquire").filter_map(|command| command.sent).map(|at| at.at_us).min();
     let asking = asked.is_some_and(|asked| asked < pause.began.at_us)
-        && a.commands("acquire").all(|command| command.answered.as_ref().is_none_or(|(_, at)| at.at_us > pause.began.at_us));
-    let passed = a.commands("acquire").filter(|command| command.passed.is_some_and(|at| at.at_us < ended.at_us)).count();
+        && a.commands("acquire")
+            .all(|command| command.answered.as_ref().is_none_or(|(_, at)| at.at_us > pause.began.at_us));
+    let passed =
+        a.commands("acquire").filter(|command| command.passed.is_some_and(|at| at.at_us < ended.at_us)).count();
     if asking && passed >= 3 && a.entered.is_none() {
         return Look::proves("acquiring", end.seq);
     }
@@ -120,7 +124,8 @@ fn cuts(record: &Record) -> Look {
         return Look::misses("not-fired");
     }
     let (Some(a), b) = (of(record, "A"), of(record, "B")) else { return Look::misses("not-fired") };
-    let cut = |span: &&Span| matches!(&span.what, Fault::Cut { replica, endpoint: Endpoint::Postgres } if replica == "A");
+    let cut =
+        |span: &&Span| matches!(&span.what, Fault::Cut { replica, endpoint: Endpoint::Postgres } if replica == "A");
     let inside = |at_us: u64| a.entered.is_some_and(|entered| entered.at_us < at_us);
     let Some(cut) = record.faults.iter().find(cut).filter(|span| inside(span.began.at_us)) else {
         return Look::misses("not-cut");
@@ -128,7 +133,9 @@ fn cuts(record: &Record) -> Look {
     let Some(b) = b else { return Look::misses("nobody-waits") };
     let granted = b.granted.as_ref().map(|(_, at)| *at);
     match (record.setup.strategy.mutant.as_deref(), granted, cut.ended) {
-        (None, Some(granted), _) if granted.at_us <= cut.began.at_us + BOUNDED_US => Look::proves("bounded", granted.seq),
+        (None, Some(granted), _) if granted.at_us <= cut.began.at_us + BOUNDED_US => {
+            Look::proves("bounded", granted.seq)
+        }
         (Some("no-bound"), granted, Some(healed)) if granted.is_none_or(|at| at.at_us > healed.at_us) => {
             match b.finished.filter(|_| granted.is_none()) {
                 Some((_, end)) => Look::proves("unbounded", end.seq),

@@ -16,7 +16,12 @@ pub(super) const TASKS: &[Task] = &[
         misses: &["nothing-run", "no-verdict", "one-alone", "no-fault", "never-failed", "never-held"],
         by: By::Tried(can_fail),
     },
-    Task { id: "b", marks: ONE, misses: &["nothing-imported", "other-script", "other-figures"], by: By::Tried(imported) },
+    Task {
+        id: "b",
+        marks: ONE,
+        misses: &["nothing-imported", "other-script", "other-figures"],
+        by: By::Tried(imported),
+    },
     Task { id: "c", marks: ONE, misses: &["no-chaos", "once", "differs"], by: By::Tried(seeded) },
     Task {
         id: "d",

@@ -60,7 +60,8 @@ fn ladder(record: &Record) -> Look {
 
 /// One strategy behind one guard, through everything that a single holder can suffer.
 fn signed(cells: &[Cell]) -> Look {
-    let guarded = |cell: &&Cell| cell.guard != "none" && cell.strategy != "none" && SIGNED.contains(&cell.script.as_str());
+    let guarded =
+        |cell: &&Cell| cell.guard != "none" && cell.strategy != "none" && SIGNED.contains(&cell.script.as_str());
     let mut misses = "no-guard";
     for cell in cells.iter().filter(guarded) {
         let same = |other: &&Cell| other.guard == cell.guard && other.strategy == cell.strategy;

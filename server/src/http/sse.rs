@@ -35,7 +35,10 @@ const KEEP_ALIVE: Duration = Duration::from_secs(10);
 
 /// Routes of this module.
 pub fn router() -> Router<App> {
-    Router::new().route("/api/runs/{id}/events", get(events)).route("/api/matrix/events", get(matrix)).route("/api/lesson/events", get(lesson))
+    Router::new()
+        .route("/api/runs/{id}/events", get(events))
+        .route("/api/matrix/events", get(matrix))
+        .route("/api/lesson/events", get(lesson))
 }
 
 #[derive(Deserialize)]

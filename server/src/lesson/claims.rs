@@ -14,7 +14,8 @@ fn every_claim_of_the_text_is_what_the_matrix_expects() {
         for claim in &text.claims {
             let guard: Option<Guard> = claim.guard.as_ref().map(|guard| guard.parse().unwrap());
             let cell = expected::of(&claim.fault, &claim.strategy);
-            let cell = cell.unwrap_or_else(|| panic!("step {number}: there is no cell {}/{}", claim.strategy, claim.fault));
+            let cell =
+                cell.unwrap_or_else(|| panic!("step {number}: there is no cell {}/{}", claim.strategy, claim.fault));
             let said = if claim.covered { Coverage::Covered } else { Coverage::NotCovered };
             assert_eq!(cell.behind(guard), said, "step {number}: {claim:?}");
             claims += 1;

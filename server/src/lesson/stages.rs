@@ -47,7 +47,8 @@ mod tests {
     #[test]
     fn every_file_can_be_read_and_fits_a_live_session() {
         for name in names() {
-            let scenario = read(name).unwrap().unwrap_or_else(|problems| panic!("{}", Problem::render_all(&problems, name)));
+            let scenario =
+                read(name).unwrap().unwrap_or_else(|problems| panic!("{}", Problem::render_all(&problems, name)));
             assert_eq!(scenario.name, name);
             assert!(scenario.setup.replicas.len() <= Setup::MAX_LIVE_REPLICAS, "{name}");
         }

@@ -6,14 +6,14 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use app::data::RunPage;
 use app::lesson::certificate::Proved;
-use app::lesson::page::StepPage;
 use app::lesson::content::Part;
+use app::lesson::page::StepPage;
 use app::lesson::{Known, Lesson, OwnRun, OwnState, Text};
 use chrono::Utc;
-use locks::lesson::{By, Step, Tried};
-use locks::scenario::Step as ScriptStep;
 use locks::event::Event;
+use locks::lesson::{By, Step, Tried};
 use locks::scenario::Scenario;
+use locks::scenario::Step as ScriptStep;
 use serde_json::{Value, json};
 use tokio::sync::{Semaphore, watch as signal};
 use tokio_util::sync::CancellationToken;
@@ -200,7 +200,8 @@ impl Tutor {
         let known = self.known(learner).await?;
         let control = self.0.lab.control().await?;
         let mut here = BTreeSet::new();
-        let runs: BTreeSet<&String> = known.proofs.values().map(|proof| &proof.run).filter(|run| !run.is_empty()).collect();
+        let runs: BTreeSet<&String> =
+            known.proofs.values().map(|proof| &proof.run).filter(|run| !run.is_empty()).collect();
         for run in runs {
             if control.load_run(run).await?.is_some() {
                 here.insert(run.clone());
@@ -245,7 +246,13 @@ impl Tutor {
         let tag = format!("{LESSON}/{step}/{stage}");
         let live = self.0.sessions.open_anew(learner, &tag, scenario.setup).await?;
         self.0.note(learner, step, Latest::default(), true);
-        tokio::spawn(super::watch::watch(self.0.clone(), learner.to_owned(), tasks, scenario.steps.len(), live.clone()));
+        tokio::spawn(super::watch::watch(
+            self.0.clone(),
+            learner.to_owned(),
+            tasks,
+            scenario.steps.len(),
+            live.clone(),
+        ));
         if !scenario.steps.is_empty() {
             tokio::spawn(play(live, scenario.steps));
         }
@@ -353,7 +360,11 @@ impl Tutor {
         }
         let Some(kept) = self.kept(learner, OWN).await? else { return Ok(None) };
         let text = |key: &str| kept[key].as_str().map(str::to_owned);
-        Ok(text("script").zip(text("strategy")).map(|(script, strategy)| OwnRun { script, strategy, state: OwnState::Kept }))
+        Ok(text("script").zip(text("strategy")).map(|(script, strategy)| OwnRun {
+            script,
+            strategy,
+            state: OwnState::Kept,
+        }))
     }
 
     async fn kept(&self, learner: &str, key: &str) -> Result<Option<Value>, LabError> {

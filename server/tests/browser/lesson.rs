@@ -26,7 +26,9 @@ async fn the_first_step_from_a_wrong_guess_to_three_ticks() {
     chrome.press("Keep my answer").await;
     chrome.until("it is kept", "return document.querySelector('#q-p1 .mine')?.textContent.includes('One.')").await;
     chrome.press("Start one replica").await;
-    chrome.until("one replica", "return document.querySelectorAll('#stage article.card').length === 1 && hydrated()").await;
+    chrome
+        .until("one replica", "return document.querySelectorAll('#stage article.card').length === 1 && hydrated()")
+        .await;
     chrome.until("and the guess is still there", "return document.querySelector('#q-p1 .mine') !== null").await;
     chrome.until_within(SLOTS, "two slots, each once", &ticked("a")).await;
     chrome.keep("lesson-a").await;
@@ -38,12 +40,16 @@ async fn the_first_step_from_a_wrong_guess_to_three_ticks() {
     chrome.until("the stage again", "return hydrated()").await;
     assert_eq!(chrome.script(run).await, before);
     chrome.until("and the tick", &ticked("a")).await;
-    chrome.until("what is missing is named", "return document.querySelector('#t-b .hints')?.dataset.miss === 'alone'").await;
+    chrome
+        .until("what is missing is named", "return document.querySelector('#t-b .hints')?.dataset.miss === 'alone'")
+        .await;
 
     chrome.press("Add replica B").await;
     chrome.until("a second one", "return document.querySelectorAll('#stage article.card').length === 2").await;
     chrome.until_within(SLOTS, "a slot that was settled twice", &ticked("b")).await;
-    chrome.until("a wrong guess is ink", "return document.querySelector('#q-p1 .joint')?.ariaLabel === 'disagrees with'").await;
+    chrome
+        .until("a wrong guess is ink", "return document.querySelector('#q-p1 .joint')?.ariaLabel === 'disagrees with'")
+        .await;
     chrome.keep("lesson-b").await;
     chrome.press("Set guard unique-slot").await;
     chrome.until_within(SLOTS, "three slots kept by the guard", &ticked("c")).await;
@@ -76,7 +82,9 @@ async fn be_the_scheduler_with_a_wrong_order_first() {
     let chrome = Chrome::open(1440, 900).await;
     chrome.client.goto(&format!("{}/lesson/3", lab.url)).await.unwrap();
     chrome.press("Open the stage, gate by gate").await;
-    chrome.until("two replicas", "return document.querySelectorAll('#stage article.card').length === 2 && hydrated()").await;
+    chrome
+        .until("two replicas", "return document.querySelectorAll('#stage article.card').length === 2 && hydrated()")
+        .await;
     chrome.steps("A", "a").await;
 
     // Too late first: A does both of its commands before B looks.
@@ -84,7 +92,12 @@ async fn be_the_scheduler_with_a_wrong_order_first() {
     chrome.move_by("Step A").await;
     chrome.move_by("Step A").await;
     chrome.move_by("Step B").await;
-    chrome.until("the hint says what went wrong", "return document.querySelector('#t-b .hints')?.dataset.miss === 'too-late'").await;
+    chrome
+        .until(
+            "the hint says what went wrong",
+            "return document.querySelector('#t-b .hints')?.dataset.miss === 'too-late'",
+        )
+        .await;
     chrome.move_by("Both get a new slot").await;
     for replica in ["A", "B", "A", "B", "A", "B"] {
         chrome.move_by(&format!("Step {replica}")).await;
@@ -93,7 +106,12 @@ async fn be_the_scheduler_with_a_wrong_order_first() {
     chrome.keep("lesson-3b").await;
 
     chrome.press("Open with SET NX").await;
-    chrome.until("the other lock", "return document.querySelector('#stage select')?.value === 'redis-set-nx' && hydrated()").await;
+    chrome
+        .until(
+            "the other lock",
+            "return document.querySelector('#stage select')?.value === 'redis-set-nx' && hydrated()",
+        )
+        .await;
     chrome.move_by("Both get a new slot").await;
     chrome.move_by("Step A").await;
     chrome.move_by("Step B").await;

@@ -54,7 +54,9 @@ fn every_page_is_there_and_closes() {
         assert!(agenda.contains(&format!("href=\"/lesson/{}\"", step.number)));
         let page = learner.page(&format!("/lesson/{}", step.number));
         for task in step.tasks {
-            assert!(page.contains(&format!("id=\"task-{}\"", task.id)) && page.contains(&format!("id=\"t-{}\"", task.id)));
+            assert!(
+                page.contains(&format!("id=\"task-{}\"", task.id)) && page.contains(&format!("id=\"t-{}\"", task.id))
+            );
         }
         assert_eq!(page.matches("<main").count(), 1);
         assert_eq!(page.matches("<h1").count(), 1);

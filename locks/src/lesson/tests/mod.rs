@@ -8,7 +8,9 @@ mod step8;
 
 use super::{By, Look, Record, step};
 use crate::action::Direction;
-use crate::event::{EffectAnswer, EndReason, Event, Fault, Kind, Param, ProcessName, ProcessState, Reply, Source, StoreCommand};
+use crate::event::{
+    EffectAnswer, EndReason, Event, Fault, Kind, Param, ProcessName, ProcessState, Reply, Source, StoreCommand,
+};
 use crate::guard::Guard;
 use crate::ids::{AttemptId, CommandId, Endpoint, SinkName, Slot, Token};
 use crate::machine::{LockState, Outcome, TaskState};

@@ -37,10 +37,10 @@ fn a_test_must_be_able_to_fail() {
     assert_eq!(look("a", &runs).misses, Some("never-held"), "another script is another test");
     runs.push(tried("s", "none", 1));
     let proved = look("a", &runs).proved;
-    assert_eq!(proved.iter().map(|proof| (proof.mark, proof.run.as_deref().unwrap())).collect::<Vec<_>>(), [
-        ("held", "s-pg-lease"),
-        ("failed", "s-none")
-    ]);
+    assert_eq!(
+        proved.iter().map(|proof| (proof.mark, proof.run.as_deref().unwrap())).collect::<Vec<_>>(),
+        [("held", "s-pg-lease"), ("failed", "s-none")]
+    );
 }
 
 #[test]
