@@ -27,6 +27,11 @@ pub trait Command: Op {
     /// The published epoch: what the sink reads.
     fn epoch(store: &Self::Store) -> Option<u64>;
 
+    /// It is executed, beside a replica of the store, if there is one.
+    fn answer(&self, store: &mut Self::Store, _standby: Option<&Self::Store>, now: At) -> Reply {
+        self.apply(store, now)
+    }
+
     /// What it did, by the store's answer.
     fn meaning(&self, reply: &Reply) -> Meaning {
         let took_effect = match reply {
@@ -47,6 +52,11 @@ pub trait Command: Op {
 
     /// A node's expiries come nearer by so much; `None`: it forgets its keys. Says whether there were any.
     fn disturb(_store: &mut Self::Store, _node: Endpoint, _by_ms: Option<u64>) -> bool {
+        false
+    }
+
+    /// A node's replica takes its place. Says whether that makes any difference.
+    fn promote(_store: &mut Self::Store, _standby: Self::Store, _node: Endpoint) -> bool {
         false
     }
 
@@ -74,6 +84,25 @@ impl Command for pg_lease::Ask {
 impl Command for keys::Ask {
     fn epoch(store: &keys::Store) -> Option<u64> {
         store.epochs.published.get(LOCK).copied()
+    }
+
+    /// `WAIT` counts replicas that have what its session wrote: here, the key with its token.
+    fn answer(&self, store: &mut keys::Store, standby: Option<&keys::Store>, now: At) -> Reply {
+        let keys::Ask::Key(ask) = self else { return self.apply(store, now) };
+        let has =
+            |standby: &keys::Store| standby.key(ask.node, &ask.lock, now).is_some_and(|key| key.token == ask.token);
+        store.acknowledge = i64::from(standby.is_some_and(has));
+        let reply = self.apply(store, now);
+        store.acknowledge = 0;
+        reply
+    }
+
+    fn promote(store: &mut keys::Store, mut standby: keys::Store, node: Endpoint) -> bool {
+        let before = store.keys.clone();
+        standby.keys.retain(|(at, _), _| *at == node);
+        store.keys.retain(|(at, _), _| *at != node);
+        store.keys.append(&mut standby.keys);
+        store.keys != before
     }
 
     fn tidy(store: &mut keys::Store, now: At) {

@@ -38,12 +38,29 @@ pub struct Bounds {
     pub reach: [&'static [u8]; 2],
     /// What may happen to a store.
     pub fault: Option<Fault>,
+    /// Every message arrives before time passes. Without this nothing can be said of how long anything takes.
+    pub timely: bool,
+    /// Who dies loses its connections at once, as a process does whose machine lives on; otherwise the stores hear
+    /// nothing, as when the machine or the network is gone.
+    pub closes: bool,
+    /// How long one may wait behind the dead, in milliseconds.
+    pub takeover_ms: u64,
 }
 
 impl Bounds {
     /// Everybody may be paused, for as long as it takes.
     pub fn paused(horizon: u64) -> Bounds {
-        Bounds { horizon, moment_ms: 1, prompt: false, deaths: 0, reach: [&[], &[]], fault: None }
+        Bounds {
+            horizon,
+            moment_ms: 1,
+            prompt: false,
+            deaths: 0,
+            reach: [&[], &[]],
+            fault: None,
+            timely: false,
+            closes: false,
+            takeover_ms: 0,
+        }
     }
 
     /// Nobody is paused, but messages are lost and one replica may die. Four moments behind the first.
@@ -55,6 +72,11 @@ impl Bounds {
     pub fn faulty(fault: Fault) -> Bounds {
         Bounds { deaths: 0, fault: Some(fault), ..Bounds::prompt() }
     }
+
+    /// Nobody is paused and no message is late, but one replica dies, and the other waits so long at most.
+    pub fn timely(horizon: u64, takeover_ms: u64) -> Bounds {
+        Bounds { horizon, takeover_ms, timely: true, ..Bounds::prompt() }
+    }
 }
 
 /// Something that happens to one Redis node, once.
@@ -64,6 +86,9 @@ pub enum Fault {
     Forgets { node: u8, away_ms: u64 },
     /// Its clock jumps so far ahead.
     Jumps { node: u8, by_ms: u64 },
+    /// Its replica takes its place, with what it has heard of until then; all connections are new, and another
+    /// replica comes behind it.
+    FailsOver { node: u8 },
 }
 
 /// What is checked, within which bounds.
@@ -148,7 +173,9 @@ where
             }
             Output::Enter { epoch, not_after, .. } => {
                 replica.place = Place::AtEnter { not_after };
+                world.seen.bereft = None;
                 world.seen.latest = Some(r);
+                world.seen.granted[r] = true;
                 world.seen.newest = world.seen.newest.max(epoch);
             }
             Output::Extended { .. } => {}
@@ -185,7 +212,7 @@ where
     /// A command is executed by a store, and what the onlooker makes of it.
     fn execute(&self, world: &mut World<S>, r: usize, at: Endpoint, op: &S::Op) -> Reply {
         let now = world.now;
-        let reply = op.apply(&mut world.store, now);
+        let reply = op.answer(&mut world.store, world.standby.as_ref(), now);
         let until = now.plus(self.grant_ms());
         let seen = &mut world.seen;
         let stands = |who: usize| seen.votes.get(&(who, at)).is_some_and(|until| *until > now);
@@ -237,7 +264,7 @@ where
                 let reply = self.execute(world, r, to, &op);
                 if world.replicas[r].asked.iter().any(|(command, ..)| Some(*command) == letter.command) {
                     let back = Letter { way: Direction::Reply, ..letter };
-                    world.flying.insert(back, Message::Reply { reply, session, sent });
+                    world.flying.insert(back, Message::Reply { reply, from: to, session, sent });
                 }
             }
             Message::Effect { epoch } => self.settle(world, letter, epoch),

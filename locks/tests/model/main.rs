@@ -21,5 +21,6 @@ mod redlock;
 mod scenario;
 mod steps;
 mod story;
+mod takeover;
 mod walks;
 mod world;

@@ -44,6 +44,11 @@ pub fn forgetful() -> Lab<RedisSetNx> {
     lab(Bounds::faulty(Fault::Forgets { node: 1, away_ms: 0 }), None, vec![own()])
 }
 
+/// Nobody is paused, but the node's replica takes its place.
+fn failover() -> Bounds {
+    Bounds::faulty(Fault::FailsOver { node: 1 })
+}
+
 #[test]
 fn grants_never_overlap_but_sections_do_when_a_holder_is_paused() {
     check("redis-set-nx", paused(), &[sections, fresh]);
@@ -74,6 +79,22 @@ fn renewals_keep_what_the_lease_promises() {
 #[test]
 fn what_the_node_forgets_the_lock_forgets() {
     check("redis-set-nx, its node loses its memory", forgetful(), &[grants, sections]);
+}
+
+/// What the replica has not heard of yet, a failover undoes.
+#[test]
+fn a_failover_undoes_what_was_not_replicated() {
+    check("redis-set-nx, a failover", lab(failover(), None, vec![]), &[grants, sections]);
+}
+
+/// A grant that was confirmed stands on the replica too, and is all that one failover finds there, up to four moments
+/// behind the first. Nobody asks for that again when a grant is renewed.
+#[test]
+fn wait_1_covers_a_failover_but_not_of_renewals() {
+    let wait = |setup, claims| lab_of(setup, failover(), Some("wait-1"), claims);
+    check("redis-set-nx/wait-1, a failover", wait(setup(), vec![enters(), sections()]), &[]);
+    let renewed = Setup { renew: true, ..setup() };
+    check("redis-set-nx/wait-1 with renewals, a failover", wait(renewed, vec![]), &[sections]);
 }
 
 /// Only a jump that the margin covers is harmless.

@@ -95,7 +95,7 @@ impl<S: Checkable> Script<'_, S> {
         let untold = |what: &str| Untold(format!("at {:?}, {step:?}: {what}", before.now));
         let after = self.lab.next_state(&before, step.clone()).ok_or_else(|| untold("not possible"))?;
         let of = match &step {
-            Step::Time | Step::Fault | Step::Die(_) | Step::Fire(_) => None,
+            Step::Time | Step::Fault | Step::CatchUp | Step::Die(_) | Step::Fire(_) => None,
             Step::Arrive(letter) => Some(letter.replica),
             Step::Tick(r) | Step::Enter(r) | Step::Finish(r) | Step::SendEffect(r) => Some(*r),
             Step::TimedOut(r) | Step::EffectTimedOut(r) => Some(*r),
@@ -113,6 +113,7 @@ impl<S: Checkable> Script<'_, S> {
             }
             Step::Tick(r) if before.replicas[*r].strategy.state() != "releasing" => return Err(untold("a timer")),
             Step::TimedOut(_) | Step::EffectTimedOut(_) => return Err(untold("a timeout")),
+            Step::CatchUp => return Err(untold("a replica that catches up just then")),
             Step::Arrive(letter) if letter.way == Direction::Request => self.asking = Some(letter.replica),
             Step::SendEffect(r) => self.asking = Some(*r),
             Step::Arrive(_) | Step::Tick(_) | Step::Enter(_) | Step::Finish(_) => {}
@@ -158,7 +159,7 @@ impl<S: Checkable> Script<'_, S> {
                 let node = Endpoint::Redis(node);
                 self.actions.extend([Action::Node(NodeAction::Kill(node)), Action::Node(NodeAction::Start(node))]);
             }
-            Fault::Forgets { .. } => return None,
+            Fault::Forgets { .. } | Fault::FailsOver { .. } => return None,
             Fault::Jumps { node, by_ms } => {
                 let ms = by_ms * self.setup.lease_ms / self.lab.setup.lease_ms;
                 let clock_shift = Endpoint::Redis(node);

@@ -11,7 +11,7 @@ use stateright::{Model, Property};
 
 use crate::command::Command;
 use crate::lab::{Fault, Lab};
-use crate::world::{LOCK, Letter, Message, NAMES, Place, Replica, Step, Witness, World};
+use crate::world::{CLOSE, LOCK, Letter, Message, NAMES, Place, Replica, Step, Witness, World};
 
 impl<S> Lab<S>
 where
@@ -43,11 +43,30 @@ where
                 (node, None)
             }
             Fault::Jumps { node, by_ms } => (node, Some(by_ms)),
+            Fault::FailsOver { node } => return self.fail_over(world, Endpoint::Redis(node)),
         };
         world.faults += 1;
         let disturbed = S::Op::disturb(&mut world.store, Endpoint::Redis(node), by_ms);
         S::Op::tidy(&mut world.store, world.now);
         disturbed.then_some(())
+    }
+
+    /// What is under way on the old connections comes to nothing. The new primary gets a replica, too, which knows
+    /// nothing yet.
+    fn fail_over(&self, world: &mut World<S>, node: Endpoint) -> Option<()> {
+        world.faults += 1;
+        let standby = world.standby.replace(Default::default())?;
+        let lost = |message: &Message<S::Op>| match message {
+            Message::Ask { to: at, .. } | Message::Reply { from: at, .. } => *at == node,
+            Message::Effect { .. } | Message::Close { .. } => false,
+        };
+        world.flying.retain(|_, message| !lost(message));
+        S::Op::promote(&mut world.store, standby, node).then_some(())
+    }
+
+    /// Is anything under way that arrives before time passes?
+    fn is_timely(&self, world: &World<S>) -> bool {
+        !self.bounds.timely || world.flying.is_empty()
     }
 }
 
@@ -72,6 +91,7 @@ where
         vec![World {
             now: At(0),
             store: Default::default(),
+            standby: matches!(self.bounds.fault, Some(Fault::FailsOver { .. })).then(Default::default),
             replicas: self.strategies.iter().map(replica).collect(),
             flying: BTreeMap::new(),
             sinks: Default::default(),
@@ -107,12 +127,16 @@ where
         if world.faults == 0 && self.bounds.fault.is_some() {
             steps.push(Step::Fault);
         }
+        if world.standby.as_ref().is_some_and(|standby| *standby != world.store) {
+            steps.push(Step::CatchUp);
+        }
         for (r, replica) in alive() {
             if world.deaths < self.bounds.deaths && replica.fired && replica.outcome.is_none() {
                 steps.push(Step::Die(r));
             }
         }
-        if world.now.0 < self.bounds.horizon * self.bounds.moment_ms && world.replicas[0].fired {
+        if world.now.0 < self.bounds.horizon * self.bounds.moment_ms && world.replicas[0].fired && self.is_timely(world)
+        {
             steps.push(Step::Time);
         }
         for (r, replica) in alive() {
@@ -128,7 +152,7 @@ where
             if replica.asked.iter().any(|(.., until)| *until <= world.now) {
                 steps.push(Step::TimedOut(r));
             }
-            if replica.effect_open {
+            if replica.effect_open && !self.bounds.timely {
                 steps.push(Step::EffectTimedOut(r));
             }
         }
@@ -142,9 +166,13 @@ where
                 let now = world.now;
                 world.seen.votes.retain(|_, until| *until > now);
                 S::Op::tidy(&mut world.store, now);
+                if let Some(standby) = &mut world.standby {
+                    S::Op::tidy(standby, now);
+                }
                 world.away = world.away.filter(|(_, until)| *until > now);
             }
             Step::Fault => self.fault(&mut world)?,
+            Step::CatchUp => world.standby = Some(world.store.clone()),
             Step::Fire(r) => {
                 world.replicas[r].fired = true;
                 let slot = Slot { schedule: LOCK.to_owned(), fire_ms: 0 };
@@ -197,6 +225,13 @@ where
                 replica.place = Place::Nowhere;
                 replica.asked.clear();
                 world.forget_replies(r);
+                let other = &world.replicas[1 - r];
+                let waits = other.fired && other.outcome.is_none() && !world.seen.granted[1 - r];
+                world.seen.bereft = waits.then_some((1 - r, world.now));
+                if let Some(session) = S::Op::LIVES_IN.filter(|_| self.bounds.closes) {
+                    let letter = Letter { replica: r, way: Direction::Request, command: Some(CLOSE) };
+                    world.flying.insert(letter, Message::Close { session });
+                }
             }
         }
         Some(world)

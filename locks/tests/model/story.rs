@@ -114,5 +114,6 @@ fn describe<S: Checkable>(step: &Step, before: &World<S>) -> String {
         Step::EffectTimedOut(r) => format!("{} waits no longer for the sink", NAMES[*r]),
         Step::Die(r) => format!("{} is killed", NAMES[*r]),
         Step::Fault => "a node is disturbed".to_owned(),
+        Step::CatchUp => "the node's replica catches up".to_owned(),
     }
 }

@@ -20,6 +20,8 @@ pub const LOCK: &str = "settle-invoices";
 pub struct World<S: Strategy> {
     pub now: At,
     pub store: <S::Op as Op>::Store,
+    /// What the replica of a failover pair has heard of, while there is one.
+    pub standby: Option<<S::Op as Op>::Store>,
     pub replicas: Vec<Replica<S>>,
     pub flying: BTreeMap<Letter, Message<S::Op>>,
     /// One sink a rung of [`RUNGS`]; every effect is sent to each of them.
@@ -79,6 +81,8 @@ pub enum Message<O> {
     },
     Reply {
         reply: Reply,
+        /// Who answered.
+        from: Endpoint,
         session: Session,
         sent: At,
     },
@@ -112,6 +116,8 @@ pub struct Witness {
     pub votes: BTreeMap<(usize, Endpoint), At>,
     /// Who was told of a grant last.
     pub latest: Option<usize>,
+    /// Who was ever told of a grant.
+    pub granted: [bool; NAMES.len()],
     /// The highest epoch of which anyone was told.
     pub newest: Option<u64>,
     /// A grant was given while another stood.
@@ -124,6 +130,8 @@ pub struct Witness {
     pub entered_without: bool,
     /// A release or renewal took effect on another's grant.
     pub foreign: bool,
+    /// Who has waited since when for what the dead may have held, and is not granted it yet.
+    pub bereft: Option<(usize, At)>,
 }
 
 impl Witness {
@@ -148,6 +156,8 @@ pub enum Step {
     Die(usize),
     /// The store fault that the lab allows.
     Fault,
+    /// The replica of a failover pair hears of everything that was written.
+    CatchUp,
 }
 
 impl<S: Strategy> World<S> {
