@@ -2,11 +2,11 @@
 //! was not. Nothing cancels this: it goes on until the store answers, or until the claim is dead by itself.
 
 use super::ask::{Ended, Seen, State, Verb};
-use super::machine::{Call, Job, Out, PgClaim, Stage};
+use super::machine::{Call, Job, Out, PgClaim, SESSION, Stage};
 use crate::guard::Guard;
 use crate::ids::At;
 use crate::strategy::section::{End, end_of};
-use crate::strategy::{EffectAnswer, Input, Reply};
+use crate::strategy::{EffectAnswer, Input, Output, Reply};
 
 /// What is to be done with the claim.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -82,7 +82,7 @@ impl PgClaim {
     }
 
     fn end_it(&mut self, job: &Job, ending: &Ending, retry: bool, out: &mut Out) -> Call {
-        let version = PgClaim::version_of(job);
+        let version = job.version;
         let verb = match ending.what {
             What::Settle => return Call::None,
             What::Complete(how) => Verb::Complete { how, version, check: self.check() },
@@ -108,7 +108,7 @@ impl PgClaim {
             }
             (Call::Under(command), Input::Reply { command: answered, sent, reply }) if command == answered => {
                 if *reply == Reply::Unknown {
-                    PgClaim::discard(out);
+                    out.push(Output::Discard { session: SESSION });
                 }
                 if ending.earlier {
                     ending.earlier = false;
@@ -138,7 +138,7 @@ impl PgClaim {
     fn ended(&mut self, job: &mut Job, ending: &mut Ending, now: At, reply: &Reply, out: &mut Out) -> bool {
         if let (Reply::Rows { .. }, true) = (reply, ending.looked_up) {
             let ours = Seen::of(reply).is_some_and(|seen| {
-                seen.version == PgClaim::version_of(job) && matches!(seen.state, State::Claimed | State::Sending)
+                seen.version == job.version && matches!(seen.state, State::Claimed | State::Sending)
             });
             ending.looked_up = false;
             if ours {

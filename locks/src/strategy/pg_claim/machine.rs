@@ -1,19 +1,20 @@
 //! The machine of `pg-claim`: look, claim or rescue, work under a heartbeat, write the key, send the effect,
-//! complete. One session, which never carries two commands at once. What was sent and not answered is looked
+//! complete. Here is how it comes to a claim; the section and its end have files of their own. One session, which never carries two commands at once. What was sent and not answered is looked
 //! up, never guessed.
 
 use super::ask::{Ask, Check, Claimer, Ended, Seen, State, Verb, number};
 use super::ending::Ending;
+use super::inside::For;
 use super::{CLAIMS_BY_ID, COMMANDS};
 use super::{EFFECT_BEFORE_KEY, INFO, RESCUES_LIVE, UNCHECKED_COMPLETE};
 use crate::ids::{At, AttemptId, CommandId, Endpoint, LockName, Token};
 use crate::machine::Outcome;
 use crate::setup::Setup;
 use crate::strategy::lease::Rules;
-use crate::strategy::section::{End, GRANT_LOST, GRANT_OVER, Grant, Section};
+use crate::strategy::section::{End, Grant, Section};
 use crate::strategy::{EffectAnswer, Info, Input, Output, Param, Reply, Session, SessionSpec, Strategy};
 
-const SESSION: Session = Session("lock");
+pub(super) const SESSION: Session = Session("lock");
 /// How often a look that showed nothing is repeated at once.
 const LOOKS: u16 = 3;
 
@@ -35,15 +36,6 @@ pub(super) enum Call {
     At(At),
     /// That command.
     Under(CommandId),
-}
-
-/// What a command inside the section was sent for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(super) enum For {
-    Heartbeat,
-    Key,
-    /// Whether a key whose answer was lost was written.
-    KeyLookedUp,
 }
 
 /// Where the attempt stands.
@@ -88,7 +80,7 @@ pub(super) struct Job {
     /// The version of a claim that was found dead at the look before.
     dead: Option<u64>,
     /// Of our claim.
-    version: u64,
+    pub version: u64,
     /// What the sink said.
     pub answer: Option<EffectAnswer>,
     pub stage: Stage,
@@ -362,95 +354,8 @@ impl PgClaim {
     }
 
     /// Until when a claim or heartbeat sent then is trusted.
-    fn deadline(&self, sent: At) -> At {
+    pub(super) fn deadline(&self, sent: At) -> At {
         sent.plus(self.rules.lease_ms).minus(self.rules.margin_ms)
-    }
-
-    fn inside(&mut self, job: &mut Job, now: At, input: &Input, out: &mut Out) {
-        match (&mut job.stage, input) {
-            (Stage::Inside { call: Call::Under(command), of, .. }, Input::Reply { command: answered, sent, reply })
-                if command == answered =>
-            {
-                let of = *of;
-                self.answered(job, now, of, *sent, reply, out);
-            }
-            (_, Input::Reply { .. }) => {}
-            (Stage::Inside { section, .. }, Input::EffectAnswered { answer, .. }) => {
-                job.answer = Some(answer.clone());
-                section.on(now, input, out);
-            }
-            (Stage::Inside { section, .. }, _) => section.on(now, input, out),
-            _ => {}
-        }
-        self.call_if_due(job, now, input, out);
-        if let Stage::Inside { section, call, .. } = &job.stage
-            && let Some(end) = section.left()
-        {
-            let (sent, call) = (section.has_sent(), call.clone());
-            self.left(job, sent, end, call, out);
-        }
-    }
-
-    /// A command inside the section was answered.
-    fn answered(&mut self, job: &mut Job, now: At, of: For, sent: At, reply: &Reply, out: &mut Out) {
-        if *reply == Reply::Unknown {
-            out.push(Output::Discard { session: SESSION });
-        }
-        let again = self.pause(job, now);
-        let (lease_end, version) = (job.lease_end, job.version);
-        let Stage::Inside { section, beat, call, of: next } = &mut job.stage else { return };
-        *call = Call::None;
-        match (of, reply) {
-            (For::Heartbeat, Reply::Rows { affected: 0, .. }) => {
-                *beat = None;
-                section.lost(out);
-            }
-            (For::Heartbeat, Reply::Rows { .. }) => {
-                *beat = Some(sent.plus(self.beat_ms()));
-                if section.needs_grant() {
-                    section.extend(sent.plus(self.rules.lease_ms).minus(self.rules.margin_ms), out);
-                }
-                job.tries = 0;
-                job.lease_end = lease_end.max(sent.plus(self.rules.lease_ms));
-            }
-            (For::Heartbeat, _) => *beat = Some(again),
-            (For::Key, Reply::Rows { affected: 1.., .. }) => section.go(out),
-            (For::Key, Reply::Rows { .. }) => section.refuse(GRANT_LOST, out),
-            (For::KeyLookedUp, Reply::Rows { .. }) => match Seen::of(reply) {
-                Some(seen) if seen.version == version && seen.state == State::Sending => section.go(out),
-                Some(seen) if seen.version == version && seen.state == State::Claimed => {
-                    *call = Call::At(now);
-                    *next = For::Key;
-                }
-                _ => section.refuse(GRANT_LOST, out),
-            },
-            (For::Key | For::KeyLookedUp, _) if again >= lease_end => section.refuse(GRANT_OVER, out),
-            (For::Key, Reply::Unknown) => (*call, *next) = (Call::At(now), For::KeyLookedUp),
-            (For::Key | For::KeyLookedUp, _) => *call = Call::At(again),
-        }
-    }
-
-    /// Send what is due inside the section: the key once the work is done, a heartbeat while it is not.
-    fn call_if_due(&mut self, job: &mut Job, now: At, input: &Input, out: &mut Out) {
-        let Stage::Inside { section, beat, call, of } = &job.stage else { return };
-        let (verb, what, retry) = match call {
-            Call::None if section.is_keying() => (Verb::Key { version: job.version }, For::Key, false),
-            Call::At(at) if section.is_keying() && now >= *at => match of {
-                For::KeyLookedUp => (Verb::Look, For::KeyLookedUp, true),
-                _ => (Verb::Key { version: job.version }, For::Key, true),
-            },
-            Call::None if section.needs_grant() && *input == Input::Tick && beat.is_some_and(|beat| now >= beat) => {
-                (Verb::Renew { version: job.version }, For::Heartbeat, job.tries > 0)
-            }
-            _ => return,
-        };
-        if !retry {
-            job.tries = 0;
-        }
-        let command = self.send(job, verb, retry, out);
-        if let Stage::Inside { call, of, .. } = &mut job.stage {
-            (*call, *of) = (Call::Under(command), what);
-        }
     }
 
     /// When to try again, each time later.
@@ -461,7 +366,7 @@ impl PgClaim {
     }
 
     /// How often a heart beats.
-    fn beat_ms(&self) -> u64 {
+    pub(super) fn beat_ms(&self) -> u64 {
         (self.rules.lease_ms / 3).max(1)
     }
 
@@ -472,11 +377,6 @@ impl PgClaim {
             Some(EFFECT_BEFORE_KEY) => Check::Claim,
             _ => Check::Key,
         }
-    }
-
-    /// The version of the claim that an attempt has.
-    pub(super) fn version_of(job: &Job) -> u64 {
-        job.version
     }
 
     pub(super) fn send(&mut self, job: &Job, verb: Verb, retry: bool, out: &mut Out) -> CommandId {
@@ -492,10 +392,6 @@ impl PgClaim {
             retry,
         });
         command
-    }
-
-    pub(super) fn discard(out: &mut Out) {
-        out.push(Output::Discard { session: SESSION });
     }
 }
 

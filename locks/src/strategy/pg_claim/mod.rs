@@ -15,6 +15,8 @@ mod ask;
 #[cfg(feature = "strategies")]
 mod ending;
 #[cfg(feature = "strategies")]
+mod inside;
+#[cfg(feature = "strategies")]
 mod machine;
 #[cfg(feature = "strategies")]
 pub use ask::{Ask, Check, Claimer, Ended, Row, State, Store, Verb};
