@@ -66,6 +66,16 @@ impl Me {
         self.voice.say(kind)
     }
 
+    /// Say what announces no act of this task: written at [`Me::speak`] at the latest, or with what is said before.
+    pub(super) fn note(&self, kind: Kind) -> u64 {
+        self.voice.note(kind)
+    }
+
+    /// The task's turn is over: what was noted is said.
+    pub(super) fn speak(&self) {
+        self.voice.speak();
+    }
+
     /// Say why it does not go on, and end the process: what it was told to do would not be safe.
     pub(super) fn refuse(&self, text: String) -> ! {
         self.say(Kind::Trouble { problem: Problem { whose: Whose::Yours, text } });

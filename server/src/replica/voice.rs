@@ -1,6 +1,7 @@
 //! How a replica says what happens: one line an event on standard output. Each line is stamped and its
-//! write(2) has returned before the caller goes on to the act that it announces; so nothing here is
-//! buffered, and nothing is handed to another task.
+//! write(2) has returned before the act that it announces; nothing is handed to another task. What announces
+//! only acts of other tasks, or none, may wait for the end of its task's turn, when one write says it all: so five
+//! commands that are sent at once cost one.
 
 use std::cell::RefCell;
 use std::fs::File;
@@ -12,9 +13,18 @@ use locks::event::{Kind, Line};
 use crate::clock::now_us;
 use crate::say;
 
+/// A pipe takes so much whole or not at all, so that nobody who is killed is cut short.
+const WHOLE: usize = 4096;
+
 /// The voice of one replica.
 pub(super) struct Voice {
-    out: RefCell<Box<dyn Write>>,
+    mouth: RefCell<Mouth>,
+}
+
+struct Mouth {
+    out: Box<dyn Write>,
+    /// Lines that are not written yet.
+    lines: Vec<u8>,
 }
 
 impl Voice {
@@ -26,20 +36,107 @@ impl Voice {
 
     /// A voice that writes there.
     pub(super) fn to(out: impl Write + 'static) -> Voice {
-        Voice { out: RefCell::new(Box::new(out)) }
+        Voice { mouth: RefCell::new(Mouth { out: Box::new(out), lines: Vec::new() }) }
     }
 
-    /// Say it, and return the stamp that it was given. A replica that nobody hears ends: the server is gone.
+    /// Say it, behind all that was noted, and return the stamp that it was given.
     pub(super) fn say(&self, kind: Kind) -> u64 {
-        let at_us = now_us();
-        let written = serde_json::to_vec(&Line { at_us, kind }).map_err(std::io::Error::from).and_then(|mut line| {
-            line.push(b'\n');
-            self.out.borrow_mut().write_all(&line)
-        });
-        if let Err(error) = written {
-            say::error(format_args!("replica: nobody hears: {error}"));
-            std::process::exit(1);
-        }
+        let at_us = self.note(kind);
+        self.speak();
         at_us
+    }
+
+    /// Say it once [`Voice::speak`] is called; its stamp is of now.
+    pub(super) fn note(&self, kind: Kind) -> u64 {
+        let at_us = now_us();
+        heard(self.mouth.borrow_mut().note(&Line { at_us, kind }));
+        at_us
+    }
+
+    /// Say what was noted.
+    pub(super) fn speak(&self) {
+        heard(self.mouth.borrow_mut().speak());
+    }
+}
+
+impl Mouth {
+    fn note(&mut self, line: &Line) -> std::io::Result<()> {
+        let before = self.lines.len();
+        serde_json::to_writer(&mut self.lines, line)?;
+        self.lines.push(b'\n');
+        if self.lines.len() <= WHOLE {
+            return Ok(());
+        }
+        self.out.write_all(&self.lines[..before])?;
+        self.lines.drain(..before);
+        Ok(())
+    }
+
+    fn speak(&mut self) -> std::io::Result<()> {
+        if self.lines.is_empty() {
+            return Ok(());
+        }
+        self.out.write_all(&self.lines)?;
+        self.lines.clear();
+        Ok(())
+    }
+}
+
+/// A replica that nobody hears ends: the server is gone.
+fn heard(written: std::io::Result<()>) {
+    if let Err(error) = written {
+        say::error(format_args!("replica: nobody hears: {error}"));
+        std::process::exit(1);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::rc::Rc;
+
+    use super::*;
+
+    /// Keeps each write apart.
+    #[derive(Clone, Default)]
+    struct Ear(Rc<RefCell<Vec<String>>>);
+
+    impl Write for Ear {
+        fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+            self.0.borrow_mut().push(String::from_utf8(bytes.to_vec()).unwrap());
+            Ok(bytes.len())
+        }
+        fn flush(&mut self) -> std::io::Result<()> {
+            Ok(())
+        }
+    }
+
+    #[test]
+    fn what_is_noted_is_said_in_order_and_before_what_is_said() {
+        let ear = Ear::default();
+        let voice = Voice::to(ear.clone());
+        voice.note(Kind::Ready);
+        assert!(ear.0.borrow().is_empty());
+        voice.say(Kind::ClockSet { shift_ms: 0, elapsed_ms: 0 });
+        voice.speak();
+        let heard = ear.0.borrow();
+        assert_eq!(heard.len(), 1, "{heard:?}");
+        let kinds: Vec<_> = heard[0].lines().map(|line| line.contains("ready")).collect();
+        assert_eq!(kinds, [true, false]);
+    }
+
+    #[test]
+    fn no_write_is_larger_than_what_a_pipe_takes_whole() {
+        let ear = Ear::default();
+        let voice = Voice::to(ear.clone());
+        for _ in 0..200 {
+            voice.note(Kind::Ready);
+        }
+        voice.speak();
+        let heard = ear.0.borrow();
+        assert!(
+            heard.len() > 1 && heard.iter().all(|write| write.len() <= WHOLE && write.ends_with('\n')),
+            "{heard:?}"
+        );
+        assert_eq!(heard.concat().lines().count(), 200);
     }
 }

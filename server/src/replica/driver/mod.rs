@@ -93,6 +93,11 @@ struct Driver<S: Strategy> {
 impl<S: Strategy> Driver<S> {
     async fn drive(mut self) {
         while !(self.ending && self.attempt.is_none()) {
+            while let Ok(happening) = self.inbox.try_recv() {
+                self.take(happening);
+            }
+            // Commands leave when this task waits, and not before.
+            self.me.speak();
             let tick = self.strategy.next_timer().map(|at| at.max(self.ticked.plus(1)));
             let timer = [tick, self.gates.next_timer()].into_iter().flatten().min();
             tokio::select! {
@@ -111,6 +116,7 @@ impl<S: Strategy> Driver<S> {
         for waiting in self.gates.open() {
             self.say_passed(&waiting);
         }
+        self.me.speak();
     }
 
     fn take(&mut self, happening: Happening) {
@@ -167,6 +173,7 @@ impl<S: Strategy> Driver<S> {
                 let outputs = self.feed(input);
                 self.perform(outputs.into(), None);
             } else if let Some(attempt) = self.blocking.take() {
+                self.me.speak();
                 // The lock's own thread, on purpose: nothing is heard or renewed meanwhile.
                 std::thread::sleep(Duration::from_millis(self.setup.work_ms));
                 self.work_ended(attempt, WorkEnd::Done);
@@ -188,7 +195,7 @@ impl<S: Strategy> Driver<S> {
                 (Some((_, on, _)), None) => on,
                 _ => name,
             };
-            self.me.say(Kind::Strategy {
+            self.me.note(Kind::Strategy {
                 attempt: self.attempt.as_ref().map(|attempt| attempt.id.clone()),
                 schedule: self.schedule.clone(),
                 from: from.to_owned(),
