@@ -5,6 +5,7 @@ pub mod arena;
 pub mod bank;
 pub mod cases;
 pub mod clock;
+mod command;
 pub mod control;
 pub mod data_dir;
 pub mod doctor;

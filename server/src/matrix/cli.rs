@@ -24,9 +24,10 @@ use tokio_util::sync::CancellationToken;
 use super::cell::{Cell, CellError, Measured};
 use super::faults::{self, Fault};
 use super::report::Matrix;
+use crate::command::{self, DIFFERS, GOOD, NO_RESULT};
 use crate::lab::{Lab, LabConfig};
 use crate::run::export::Export;
-use crate::{say, told};
+use crate::say;
 
 /// Options of `aegis matrix`.
 #[derive(Clone, Debug, ClapArgs)]
@@ -56,31 +57,13 @@ pub struct Args {
     lab: LabConfig,
 }
 
-const AS_EXPECTED: u8 = 0;
-const DIFFERS: u8 = 1;
-const BAD: u8 = 2;
-const NO_RESULT: u8 = 3;
-
 /// Cells wait for time far more than for a core.
 const CELLS_A_CORE: usize = 4;
 
 /// Measure, print, and say how it came out.
 pub fn main(args: Args) -> ExitCode {
-    let asked = match Asked::of(&args) {
-        Ok(asked) => asked,
-        Err(problems) => {
-            problems.iter().for_each(say::error);
-            return ExitCode::from(BAD);
-        }
-    };
-    let runtime = match tokio::runtime::Builder::new_multi_thread().enable_all().build() {
-        Ok(runtime) => runtime,
-        Err(error) => {
-            say::error(error);
-            return ExitCode::from(NO_RESULT);
-        }
-    };
-    ExitCode::from(runtime.block_on(all(args, asked)))
+    let (asked, lab) = (Asked::of(&args), args.lab.clone());
+    command::run(asked, lab, |asked, lab, told_to_end| all(args, asked, lab, told_to_end))
 }
 
 /// Which part of the matrix.
@@ -142,28 +125,14 @@ impl Asked {
     }
 }
 
-async fn all(args: Args, asked: Asked) -> u8 {
-    let told_to_end = match told::cancels(NO_RESULT) {
-        Ok(told_to_end) => told_to_end,
-        Err(error) => {
-            say::error(format_args!("signals cannot be heard: {error}"));
-            return NO_RESULT;
-        }
-    };
-    let lab = match Lab::open(args.lab.clone()).await {
-        Ok(lab) => lab,
-        Err(error) => {
-            say::error(error);
-            return NO_RESULT;
-        }
-    };
+async fn all(args: Args, asked: Asked, lab: Arc<Lab>, told_to_end: CancellationToken) -> u8 {
     let cores = std::thread::available_parallelism().map_or(1, NonZeroUsize::get);
     let jobs = args.jobs.map_or(cores * CELLS_A_CORE, NonZeroUsize::get);
     let cells = asked.cells();
     let mut results = Results {
         folder: args.record.clone().unwrap_or_else(|| lab.data_dir().root().join("matrix")),
         bar: progress(cells.len()),
-        status: AS_EXPECTED,
+        status: GOOD,
         measured: Vec::new(),
     };
     let mut running = begin(&lab, cells, jobs, &told_to_end);
@@ -257,7 +226,7 @@ fn status_of(measured: &Measured) -> u8 {
     } else if measured.coverage == Coverage::Inconclusive {
         NO_RESULT
     } else {
-        AS_EXPECTED
+        GOOD
     }
 }
 

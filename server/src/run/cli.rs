@@ -7,6 +7,7 @@ use std::io::{Read, Write};
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use std::sync::Arc;
 
 use clap::Args as ClapArgs;
 use locks::guard::Guard;
@@ -14,13 +15,14 @@ use locks::scenario::{MAX_BYTES, Problem, Scenario};
 use locks::setup::StrategyName;
 use locks::strategy;
 use tokio::task::{JoinError, JoinSet};
+use tokio_util::sync::CancellationToken;
 
 use super::export::Export;
 use super::report;
 use super::runner::{Finished, Outcome, run_unless};
+use crate::command::{self, BAD, DIFFERS, GOOD, NO_RESULT};
 use crate::lab::{Lab, LabConfig};
 use crate::say;
-use crate::told;
 
 /// Options of `aegis run`.
 #[derive(Clone, Debug, ClapArgs)]
@@ -47,28 +49,10 @@ pub struct Args {
     lab: LabConfig,
 }
 
-const HELD: u8 = 0;
-const FAILED: u8 = 1;
-const BAD: u8 = 2;
-const NO_RESULT: u8 = 3;
-
 /// Run, print, and say how it came out.
 pub fn main(args: Args) -> ExitCode {
-    let runs = match read(&args) {
-        Ok(runs) => runs,
-        Err(problems) => {
-            problems.iter().for_each(say::error);
-            return ExitCode::from(BAD);
-        }
-    };
-    let runtime = match tokio::runtime::Builder::new_multi_thread().enable_all().build() {
-        Ok(runtime) => runtime,
-        Err(error) => {
-            say::error(error);
-            return ExitCode::from(NO_RESULT);
-        }
-    };
-    ExitCode::from(runtime.block_on(all(args, runs)))
+    let (asked, lab) = (read(&args), args.lab.clone());
+    command::run(asked, lab, |asked, lab, told_to_end| all(args, asked, lab, told_to_end))
 }
 
 /// One run that is asked for.
@@ -146,24 +130,10 @@ fn variants(file: &str, scenario: Scenario, strategies: &[StrategyName], guards:
     runs
 }
 
-async fn all(args: Args, runs: Vec<Asked>) -> u8 {
-    let told_to_end = match told::cancels(NO_RESULT) {
-        Ok(told_to_end) => told_to_end,
-        Err(error) => {
-            say::error(format_args!("signals cannot be heard: {error}"));
-            return NO_RESULT;
-        }
-    };
-    let lab = match Lab::open(args.lab.clone()).await {
-        Ok(lab) => lab,
-        Err(error) => {
-            say::error(error);
-            return NO_RESULT;
-        }
-    };
+async fn all(args: Args, runs: Vec<Asked>, lab: Arc<Lab>, told_to_end: CancellationToken) -> u8 {
     let jobs = args.jobs.or_else(|| std::thread::available_parallelism().ok()).map_or(1, NonZeroUsize::get);
     let asked_for = runs.len();
-    let mut results = Results { args: &args, status: HELD, next: 0, early: BTreeMap::new(), shown: 0 };
+    let mut results = Results { args: &args, status: GOOD, next: 0, early: BTreeMap::new(), shown: 0 };
     let (mut waiting, mut running) = (runs.into_iter().enumerate(), JoinSet::new());
     let in_turn = async {
         loop {
@@ -242,8 +212,8 @@ fn show(args: &Args, file: &str, finished: Finished) -> u8 {
     let status = match finished.outcome {
         // Whoever reads only the status must not take this for a proof.
         Outcome::Held if !finished.scenario.expects_something() => NO_RESULT,
-        Outcome::Held => HELD,
-        Outcome::Failed => FAILED,
+        Outcome::Held => GOOD,
+        Outcome::Failed => DIFFERS,
         Outcome::BadScenario(_) => BAD,
         Outcome::Inconclusive(_) | Outcome::LabFailed(_) | Outcome::Interrupted => NO_RESULT,
     };
