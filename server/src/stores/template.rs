@@ -1,11 +1,13 @@
 //! The cluster that every arena's Postgres is copied from: `initdb` and migrations done once, kept under
 //! the data folder, keyed by everything that it was made from. Copying takes a tenth of a second,
-//! making one takes seconds.
+//! making one takes seconds. Whoever uses one holds its lock together with all others who do; one of another key
+//! whose lock is free serves nobody, and is removed.
 
-use std::fs;
+use std::fs::{self, File};
 use std::io;
 use std::os::unix::fs::chown;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::Duration;
 
 use sha2::{Digest, Sha256};
@@ -58,6 +60,7 @@ const CONNECT_LIMIT: Duration = Duration::from_secs(10);
 pub struct Template {
     folder: PathBuf,
     password: String,
+    _in_use: Arc<File>,
 }
 
 impl Template {
@@ -65,9 +68,18 @@ impl Template {
     pub async fn ready(folder: &Path, sockets: &Path, means: &Means) -> Result<Template, StoreError> {
         let key = key(&means.postgres.postgres.text);
         let finished = folder.join(&key);
-        if let Ok(password) = fs::read_to_string(finished.join("password")) {
-            return Ok(Template { folder: finished, password });
-        }
+        let password = match fs::read_to_string(finished.join("password")) {
+            Ok(password) => password,
+            Err(_) => Template::make(folder, &key, sockets, means).await?,
+        };
+        let in_use = at(&finished, open_lock(&finished))?;
+        at(&finished, in_use.lock_shared())?;
+        remove_unused(folder, &key);
+        Ok(Template { folder: finished, password, _in_use: Arc::new(in_use) })
+    }
+
+    /// Make it; its password.
+    async fn make(folder: &Path, key: &str, sockets: &Path, means: &Means) -> Result<String, StoreError> {
         let password = format!("{:032x}", rand::random::<u128>());
         // Made beside, and named only when it is finished: half a template is never used.
         let making = folder.join(format!("{key}.new"));
@@ -88,8 +100,9 @@ impl Template {
         filled?;
         let file = making.join("password");
         at(&file, write_secret(&file, &password))?;
+        let finished = folder.join(key);
         at(&finished, fs::rename(&making, &finished))?;
-        Ok(Template { folder: finished, password })
+        Ok(password)
     }
 
     /// Copy the cluster.
@@ -100,6 +113,25 @@ impl Template {
     /// The superuser's password in every copy.
     pub fn password(&self) -> &str {
         &self.password
+    }
+}
+
+fn open_lock(template: &Path) -> io::Result<File> {
+    File::options().create(true).truncate(false).write(true).open(template.join("lock"))
+}
+
+/// Remove templates of other keys that nobody uses, and halves of templates: whoever makes one holds the folder's
+/// lock, as the caller does. One that cannot be removed is in nobody's way.
+fn remove_unused(folder: &Path, key: &str) {
+    let entries = fs::read_dir(folder).into_iter().flatten().filter_map(Result::ok).map(|entry| entry.path());
+    for other in entries.filter(|path| path.is_dir() && !path.ends_with(key)) {
+        let removed = open_lock(&other).and_then(|lock| match lock.try_lock() {
+            Ok(()) => fs::remove_dir_all(&other),
+            Err(_) => Ok(()),
+        });
+        if let Err(error) = removed {
+            tracing::warn!(template = %other.display(), %error, "a template that nobody uses could not be removed");
+        }
     }
 }
 
@@ -173,4 +205,30 @@ fn copy_tree(from: &Path, to: &Path, user: Option<&User>) -> io::Result<()> {
         chown(to, Some(user.uid), Some(user.gid))?;
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn templates_that_nobody_uses_are_removed() {
+        let folder = tempfile::tempdir().unwrap();
+        for name in ["arena-mine", "arena-old", "arena-used", "arena-mine.new"] {
+            fs::create_dir_all(folder.path().join(name).join("cluster")).unwrap();
+        }
+        fs::write(folder.path().join("lock"), "").unwrap();
+        let used = open_lock(&folder.path().join("arena-used")).unwrap();
+        used.lock_shared().unwrap();
+        let left = || {
+            remove_unused(folder.path(), "arena-mine");
+            let mut left: Vec<_> =
+                fs::read_dir(folder.path()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+            left.sort();
+            left
+        };
+        assert_eq!(left(), ["arena-mine", "arena-used", "lock"]);
+        drop(used);
+        assert_eq!(left(), ["arena-mine", "lock"]);
+    }
 }
