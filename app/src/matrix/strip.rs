@@ -220,7 +220,7 @@ impl Pen<'_> {
             let hue = hue(&effect.attempt.replica);
             let diamond = format!("M{x:.1} {:.1}l5.5 5.5-5.5 5.5-5.5-5.5z", SINK - 5.5);
             let accepted = effect.answer == EffectAnswer::Accepted;
-            let stale = stage.verdict.stale_effects.iter().any(|found| found.events.contains(&effect.seq));
+            let stale = stage.is_stale(effect.seq);
             let said = match (&effect.answer, accepted && effect.nth > 1, stale) {
                 (EffectAnswer::Rejected(guard) | EffectAnswer::GuardUnreachable(guard), ..) => {
                     format!("rejected by {guard}")
