@@ -80,6 +80,24 @@ pub enum Clock {
     Replica,
 }
 
+/// A broken part that is no strategy: what `mutant` in a set-up can name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct BrokenPart {
+    /// Its name, `part/what`.
+    pub name: &'static str,
+    /// What differs, for the learner.
+    pub text: &'static str,
+}
+
+/// Timers that count from when the replica's process was started.
+pub const PROCESS_START: &str = "binder/process-start";
+
+/// All of them.
+pub const BROKEN_PARTS: &[BrokenPart] = &[BrokenPart {
+    name: PROCESS_START,
+    text: "Each replica counts a schedule's period from its own start: no two of them ever mean the same slot.",
+}];
+
 /// Which gates stand closed.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, BorshSerialize, BorshDeserialize)]
 #[serde(rename_all = "snake_case")]
@@ -137,6 +155,8 @@ pub struct NodeSetup {
     pub maxmemory: Option<String>,
     /// `maxmemory-policy`, as Redis spells it.
     pub maxmemory_policy: Option<String>,
+    /// It is a cluster of one: whatever a cluster refuses, it refuses.
+    pub cluster: bool,
 }
 
 /// The complete set-up of a run.
@@ -179,7 +199,7 @@ pub struct Setup {
     pub margin_ms: u64,
     /// How long a run may take to end after its last step, in milliseconds.
     pub end_limit_ms: u64,
-    /// Broken parts that are no strategy, as `binder/process-start`.
+    /// Broken parts that are no strategy, of [`BROKEN_PARTS`].
     pub mutant: Vec<String>,
     /// What differs from replica to replica.
     #[borsh(deserialize_with = "crate::packed::map::read")]
@@ -249,6 +269,11 @@ impl Setup {
             setup.strategy = strategy.clone();
         }
         setup
+    }
+
+    /// Is that part broken? One of [`BROKEN_PARTS`].
+    pub fn has_broken(&self, part: &str) -> bool {
+        self.mutant.iter().any(|name| name == part)
     }
 
     /// Does any guard look at epochs?

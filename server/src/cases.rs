@@ -1,5 +1,5 @@
-//! The lab's own scenario files, compiled in, and `aegis cases`: which broken variant of which strategy is
-//! caught by which of them. A case catches a variant when it has two columns: the right one, which the
+//! The lab's own scenario files, compiled in, and `aegis cases`: which broken variant is caught by which
+//! of them. A case catches a variant when it has two columns: the right one, which the
 //! variant breaks, and the wrong one, which names it.
 
 use std::process::ExitCode;
@@ -7,19 +7,13 @@ use std::process::ExitCode;
 use clap::Args as ClapArgs;
 use include_dir::{Dir, include_dir};
 use locks::scenario::{Problem, Scenario};
-use locks::strategy::{self, Info, Mutant};
+use locks::setup::BROKEN_PARTS;
+use locks::strategy::{self, Info};
 use serde_json::json;
 
 use crate::say;
 
 static FILES: Dir = include_dir!("$CARGO_MANIFEST_DIR/scenarios");
-
-/// Variants that no scenario can show, and what shows them instead.
-const ELSEWHERE: &[(&str, &str, &str)] = &[(
-    "redis-set-nx",
-    "no-jitter",
-    "C29, by the tests of its machine: how far apart tries come is a matter of milliseconds, which no gate can force",
-)];
 
 /// What a file of a wrong column is called behind the name of the right one.
 const WRONG: &str = "-wrong";
@@ -64,48 +58,45 @@ pub fn scenarios() -> Result<Vec<Scenario>, String> {
     if problems.is_empty() { Ok(scenarios) } else { Err(problems) }
 }
 
-/// A variant, and what catches it.
+/// A broken variant, and what catches it.
 pub struct Caught<'a> {
-    /// Its strategy.
-    pub strategy: &'static Info,
-    /// The variant.
-    pub mutant: &'static Mutant,
+    /// `strategy/mutant`, or the broken part.
+    pub variant: String,
+    /// What differs.
+    pub text: &'static str,
     /// Right columns whose wrong column is this variant's.
     pub by: Vec<&'a Scenario>,
 }
 
-/// Every broken variant of every strategy, and what catches it.
+/// Every broken variant of every strategy, every broken part that is no strategy, and what catches it.
 pub fn caught(scenarios: &[Scenario]) -> Vec<Caught<'_>> {
-    let broken = |info: &&'static Info| info.mutants.iter().filter(|mutant| mutant.broken);
-    let all = strategy::ALL.iter().copied().flat_map(|info| broken(&info).map(move |mutant| (info, mutant)));
-    all.map(|(strategy, mutant)| {
-        let by = scenarios.iter().filter(|right| {
+    let of = |info: &'static Info| {
+        let broken = info.mutants.iter().filter(|mutant| mutant.broken);
+        broken.map(move |mutant| (format!("{}/{}", info.name, mutant.name), mutant.text))
+    };
+    let parts = BROKEN_PARTS.iter().map(|part| (part.name.to_owned(), part.text));
+    let all = strategy::ALL.iter().copied().flat_map(of).chain(parts);
+    all.map(|(variant, text)| {
+        let has_wrong = |right: &&Scenario| {
             let wrong = format!("{}{WRONG}", right.name);
-            scenarios.iter().any(|scenario| {
-                let named = &scenario.setup.strategy;
-                scenario.name == wrong
-                    && named.strategy == strategy.name
-                    && named.mutant.as_deref() == Some(mutant.name)
-            })
-        });
-        Caught { strategy, mutant, by: by.collect() }
+            scenarios.iter().any(|scenario| scenario.name == wrong && broken(scenario).contains(&variant))
+        };
+        Caught { by: scenarios.iter().filter(has_wrong).collect(), variant, text }
     })
     .collect()
 }
 
-fn elsewhere(strategy: &Info, mutant: &Mutant) -> Option<&'static str> {
-    ELSEWHERE.iter().find(|(of, name, _)| *of == strategy.name && *name == mutant.name).map(|(_, _, shown)| *shown)
+/// The variants that a scenario runs under.
+fn broken(scenario: &Scenario) -> Vec<String> {
+    let strategy = scenario.setup.strategy.to_string();
+    scenario.setup.mutant.iter().cloned().chain([strategy]).collect()
 }
 
 fn markdown(caught: &[Caught]) -> String {
     let mut out = "| variant | what differs | caught by |\n|---|---|---|\n".to_owned();
-    for Caught { strategy, mutant, by } in caught {
+    for Caught { variant, text, by } in caught {
         let by: Vec<_> = by.iter().map(|scenario| format!("{} ({})", scenario.name, scenario.title)).collect();
-        let by = match elsewhere(strategy, mutant) {
-            Some(shown) => shown.to_owned(),
-            None => by.join("; "),
-        };
-        out.push_str(&format!("| `{}/{}` | {} | {by} |\n", strategy.name, mutant.name, mutant.text));
+        out.push_str(&format!("| `{variant}` | {text} | {} |\n", by.join("; ")));
     }
     out
 }
@@ -113,10 +104,10 @@ fn markdown(caught: &[Caught]) -> String {
 fn json(caught: &[Caught]) -> serde_json::Value {
     caught
         .iter()
-        .map(|Caught { strategy, mutant, by }| {
+        .map(|Caught { variant, text, by }| {
             json!({
-                "variant": format!("{}/{}", strategy.name, mutant.name),
-                "text": mutant.text,
+                "variant": variant,
+                "text": text,
                 "caught_by": by.iter().map(|scenario| &scenario.name).collect::<Vec<_>>(),
             })
         })
@@ -130,9 +121,18 @@ mod tests {
     #[test]
     fn every_broken_variant_is_caught_by_some_case() {
         let scenarios = scenarios().unwrap();
-        for Caught { strategy, mutant, by } in caught(&scenarios) {
-            let elsewhere = elsewhere(strategy, mutant).is_some();
-            assert_ne!(by.is_empty(), !elsewhere, "{}/{} is caught by {} files", strategy.name, mutant.name, by.len());
+        for Caught { variant, by, .. } in caught(&scenarios) {
+            assert!(!by.is_empty(), "nothing catches {variant}");
         }
+    }
+
+    #[test]
+    fn without_its_case_a_variant_is_caught_by_nothing() {
+        let all = scenarios().unwrap();
+        let some: Vec<_> = all.iter().filter(|scenario| !scenario.name.starts_with("c30-")).cloned().collect();
+        let missed = |scenarios: &[Scenario]| -> Vec<String> {
+            caught(scenarios).into_iter().filter(|of| of.by.is_empty()).map(|of| of.variant).collect()
+        };
+        assert_eq!((missed(&all), missed(&some)), (vec![], vec!["redis-set-nx/two-keys".to_owned()]));
     }
 }

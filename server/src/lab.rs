@@ -208,6 +208,10 @@ impl Lab {
         if self.means.warden.is_gone() {
             return Err(LabError::WardenGone);
         }
+        // No node that runs becomes a cluster.
+        if nodes.values().any(|node| node.cluster) {
+            return joined(self.prepare(nodes.clone())).await;
+        }
         let warm = {
             let mut warm = self.warm.lock().await;
             let ready = warm.take();

@@ -168,7 +168,11 @@ async fn the_warm_arena_takes_the_settings_of_nodes_and_keeps_them() {
     let mut config = config(data.path());
     config.cold = false;
     let lab = Lab::open(config).await.unwrap();
-    let setup = NodeSetup { maxmemory: Some("10mb".to_owned()), maxmemory_policy: Some("allkeys-lru".to_owned()) };
+    let setup = NodeSetup {
+        maxmemory: Some("10mb".to_owned()),
+        maxmemory_policy: Some("allkeys-lru".to_owned()),
+        cluster: false,
+    };
     let arena = lab.arena(&BTreeMap::from([("redis-2".to_owned(), setup)])).await.unwrap();
     arena.store(Endpoint::Redis(2)).unwrap().restart().await.unwrap();
     for (node, wanted) in [(2, "10485760"), (1, "0")] {

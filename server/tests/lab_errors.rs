@@ -49,7 +49,7 @@ async fn shared_stores_that_are_named_by_halves_or_not_there() {
 async fn a_store_that_ends_while_it_starts_is_quoted() {
     let data = data_dir();
     let lab = lab(data.path()).await;
-    let setup = NodeSetup { maxmemory: Some("a lot".to_owned()), maxmemory_policy: None };
+    let setup = NodeSetup { maxmemory: Some("a lot".to_owned()), maxmemory_policy: None, cluster: false };
     let Err(error) = lab.arena(&BTreeMap::from([("redis-4".to_owned(), setup)])).await else { panic!("it opened") };
     let error = error.to_string();
     assert!(error.starts_with("redis-4 ended while starting (status 1)") && error.contains("a lot"), "{error}");

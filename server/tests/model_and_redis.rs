@@ -27,7 +27,7 @@ const NODES: [u8; 2] = [1, 2];
 
 fn ask() -> impl Strategy<Value = Ask> {
     let lease_ms = select(vec![0, HOUR_MS]);
-    let verb = (0..11_u8, lease_ms).prop_map(|(n, lease_ms)| match n {
+    let verb = (0..12_u8, lease_ms).prop_map(|(n, lease_ms)| match n {
         0 | 1 => Verb::Set { lease_ms },
         2 => Verb::SetSeconds { lease_s: lease_ms / 1000 },
         3 => Verb::SetOrSame { lease_ms },
@@ -37,6 +37,7 @@ fn ask() -> impl Strategy<Value = Ask> {
         7 => Verb::DeleteOwn,
         8 => Verb::Look,
         9 => Verb::SetOver { lease_ms },
+        10 => Verb::DeleteOwnAndSignal,
         _ => Verb::Delete,
     });
     let of_key = (verb, select(NODES.to_vec()), select(vec!["one", "two"]), select(vec!["x", "y"])).prop_map(
@@ -87,7 +88,8 @@ impl Stores {
                 };
             }
         } else {
-            command.arg("EVAL").arg(wire.text).arg(1).arg(wire.params.iter().map(said).collect::<Vec<_>>());
+            let keys = wire.params.iter().filter(|param| matches!(param, Param::Key(_))).count();
+            command.arg("EVAL").arg(wire.text).arg(keys).arg(wire.params.iter().map(said).collect::<Vec<_>>());
         }
         match command.query_async(self.nodes.get_mut(node).unwrap()).await {
             Ok(Value::Nil) => Reply::Redis(Param::Null),

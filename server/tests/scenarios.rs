@@ -1,4 +1,5 @@
-//! The lab's own scenario files: every one reads and holds, and every broken mutant is caught.
+//! The lab's own scenario files: every one reads and holds, every broken mutant is caught, and
+//! every variant that helps is needed.
 
 mod common;
 
@@ -7,14 +8,8 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
 use locks::scenario::{Problem, Scenario};
-use locks::strategy;
-
-/// Mutants that no file can show, and why.
-const WITHOUT_A_FILE: &[&str] = &[
-    // C29: how far apart tries come is a matter of milliseconds that no gate can force; the machine's own
-    // tests compare them.
-    "redis-set-nx/no-jitter",
-];
+use locks::setup::StrategyName;
+use locks::strategy::{self, Mutant};
 
 /// So many runs of `aegis run` side by side, and so many labs: runs wait for time more than for a core.
 const SIDE_BY_SIDE: usize = 4;
@@ -38,14 +33,11 @@ fn read(path: &Path) -> Scenario {
 }
 
 /// `aegis run`, with a lab of its own.
-fn run(files: &[&PathBuf], strategy: Option<&str>) -> Output {
+fn run(files: &[&PathBuf]) -> Output {
     let data = common::data_dir();
     let mut command = Command::new(common::aegis());
     command.arg("run").arg("--data-dir").arg(data.path()).args(files);
     command.args(["--jobs", &SIDE_BY_SIDE.to_string()]);
-    if let Some(strategy) = strategy {
-        command.args(["--strategy", strategy]);
-    }
     command.output().unwrap()
 }
 
@@ -58,7 +50,7 @@ fn every_file_reads_is_called_what_it_is_and_expects_something() {
     for (name, path) in files() {
         let scenario = read(&path);
         assert_eq!(scenario.name, name);
-        assert_ne!(scenario.expect, Default::default(), "{name} expects nothing");
+        assert!(scenario.expects_something(), "{name} expects nothing");
         let rewritten = Scenario::parse(&scenario.to_toml()).unwrap();
         assert_eq!(rewritten.expect, scenario.expect, "{name}");
     }
@@ -68,37 +60,79 @@ fn every_file_reads_is_called_what_it_is_and_expects_something() {
 #[test]
 fn every_file_holds() {
     let files = files();
-    let output = run(&files.values().chain(files.values()).collect::<Vec<_>>(), None);
+    let output = run(&files.values().chain(files.values()).collect::<Vec<_>>());
     assert_eq!(output.status.code(), Some(0), "{}", said(&output));
 }
 
-/// The mutant of a wrong column also breaks what its right column expects, and the event is named.
+/// The mutant of a wrong column also breaks what its right column expects, and the event is named. That every
+/// mutant has such columns is tested where the table of them is made.
 #[test]
 fn every_broken_mutant_is_caught() {
     let files = files();
-    let mut missing: Vec<String> = strategy::ALL
-        .iter()
-        .flat_map(|info| info.mutants.iter().filter(|mutant| mutant.broken).map(|mutant| (info.name, mutant.name)))
-        .map(|(strategy, mutant)| format!("{strategy}/{mutant}"))
-        .collect();
-    let pairs: Vec<(&PathBuf, String)> = files
+    let changed: Vec<_> = files
         .iter()
         .filter_map(|(name, path)| {
-            let right = files.get(name.strip_suffix("-wrong")?)?;
-            let strategy = read(path).setup.strategy;
-            strategy.mutant.is_some().then(|| (right, strategy.to_string()))
+            let (right, wrong) = (files.get(name.strip_suffix("-wrong")?)?, read(path).setup);
+            let breaks = wrong.strategy.mutant.is_some() || !wrong.mutant.is_empty();
+            breaks.then(|| Changed { path: right, strategy: wrong.strategy, parts: wrong.mutant })
         })
         .collect();
-    for at_once in pairs.chunks(SIDE_BY_SIDE) {
+    for (changed, output) in run_changed(&changed) {
+        assert_eq!(output.status.code(), Some(1), "{changed:?}:\n{}", said(&output));
+    }
+}
+
+/// Of a variant that is not broken there is a case that does not hold without it.
+#[test]
+fn every_variant_that_helps_is_missed_where_it_is_missing() {
+    let files = files();
+    let helps = |mutant: &Mutant| !mutant.broken;
+    let mut missing: Vec<String> = strategy::ALL
+        .iter()
+        .flat_map(|info| info.mutants.iter().filter(|of| helps(of)).map(|of| format!("{}/{}", info.name, of.name)))
+        .collect();
+    let without: Vec<_> = files
+        .values()
+        .map(|path| (path, read(path).setup.strategy))
+        .filter(|(_, name)| strategy::find(name).unwrap().1.is_some_and(helps))
+        .map(|(path, name)| Changed { path, strategy: StrategyName { mutant: None, ..name }, parts: Vec::new() })
+        .collect();
+    for (changed, output) in run_changed(&without) {
+        assert!(matches!(output.status.code(), Some(0 | 1)), "{changed:?}:\n{}", said(&output));
+        if output.status.code() == Some(1) {
+            let with = read(changed.path).setup.strategy.to_string();
+            missing.retain(|variant| *variant != with);
+        }
+    }
+    assert_eq!(missing, [""; 0], "what these add, no case needs");
+}
+
+/// A file that is run under another strategy, and with these parts broken.
+#[derive(Debug)]
+struct Changed<'a> {
+    path: &'a PathBuf,
+    strategy: StrategyName,
+    parts: Vec<String>,
+}
+
+/// Run them, some at once.
+fn run_changed<'a>(all: &'a [Changed<'a>]) -> Vec<(&'a Changed<'a>, Output)> {
+    assert!(!all.is_empty());
+    let one = |changed: &Changed| {
+        let mut scenario = read(changed.path);
+        scenario.setup.strategy = changed.strategy.clone();
+        scenario.setup.mutant.clone_from(&changed.parts);
+        let folder = common::data_dir();
+        let file = folder.path().join("changed.toml");
+        std::fs::write(&file, scenario.to_toml()).unwrap();
+        run(&[&file])
+    };
+    let mut outputs = Vec::new();
+    for at_once in all.chunks(SIDE_BY_SIDE) {
         std::thread::scope(|scope| {
-            for (right, strategy) in at_once {
-                scope.spawn(move || {
-                    let output = run(&[right], Some(strategy));
-                    assert_eq!(output.status.code(), Some(1), "{strategy} on {}:\n{}", right.display(), said(&output));
-                });
-            }
+            let running: Vec<_> = at_once.iter().map(|changed| scope.spawn(move || one(changed))).collect();
+            outputs.extend(at_once.iter().zip(running.into_iter().map(|one| one.join().unwrap())));
         });
     }
-    missing.retain(|mutant| pairs.iter().all(|(_, strategy)| strategy != mutant));
-    assert_eq!(missing, WITHOUT_A_FILE, "mutants that no file catches, and those that none can");
+    outputs
 }

@@ -159,6 +159,12 @@ fn check_events(expected: &ExpectEvent, events: &[Event]) -> Checked {
     let first_us = fitting.first().map_or(0, |event| event.at_us);
     let late =
         expected.within_ms.and_then(|ms| fitting.iter().find(|event| event.at_us - first_us > ms.saturating_mul(1000)));
+    let crowd = expected.at_once.map(|at_once| (at_once, crowd(at_once.ms, &fitting)));
+    let crowded = crowd.as_ref().filter(|(at_once, crowd)| !at_once.count.holds(crowd.len() as u64));
+    let one_more = crowded.and_then(|(at_once, crowd)| one_too_many(at_once.count, crowd));
+    let at_once =
+        expected.at_once.map_or(String::new(), |of| format!(", {} of them within any {} ms", of.count, of.ms));
+    let most = crowd.as_ref().map_or(String::new(), |(of, crowd)| format!(", {} within {} ms", crowd.len(), of.ms));
     let within = expected.within_ms.map_or(String::new(), |ms| format!(" within {ms} ms"));
     let spread = fitting.last().map_or(0, |last| (last.at_us - first_us) / 1000);
     let spread = expected.within_ms.map_or(String::new(), |_| format!(" within {spread} ms"));
@@ -166,11 +172,20 @@ fn check_events(expected: &ExpectEvent, events: &[Event]) -> Checked {
     let nearest = if too_few { nearest(expected, events) } else { String::new() };
     Checked {
         what: format!("event {}", expected.event),
-        expected: format!("{}{within}", expected.count),
-        observed: format!("{count}{spread}{nearest}"),
-        holds: expected.count.holds(count) && late.is_none(),
-        first_event: one_too_many(expected.count, &fitting).or(late).map(|event| event.seq),
+        expected: format!("{}{within}{at_once}", expected.count),
+        observed: format!("{count}{spread}{most}{nearest}"),
+        holds: expected.count.holds(count) && late.is_none() && crowded.is_none(),
+        first_event: one_too_many(expected.count, &fitting).or(late).or(one_more).map(|event| event.seq),
     }
+}
+
+/// The most events that stand within so many milliseconds of one another; they come in time's order.
+fn crowd<'e, 'a>(ms: u64, events: &'e [&'a Event]) -> &'e [&'a Event] {
+    let from = |at: usize| {
+        let near = events[at..].iter().take_while(|event| event.at_us - events[at].at_us < ms.saturating_mul(1000));
+        &events[at..at + near.count()]
+    };
+    (0..events.len()).map(from).max_by_key(|crowd| crowd.len()).unwrap_or_default()
 }
 
 /// What there was instead of an event that is missing: the first of those that fit best without fitting.
@@ -227,6 +242,7 @@ mod tests {
     use super::*;
     use crate::event::{Source, WorkEnd};
     use crate::ids::SinkName;
+    use crate::scenario::AtOnce;
 
     fn slot(n: i64) -> Slot {
         Slot { schedule: "s".to_owned(), fire_ms: n }
@@ -343,7 +359,7 @@ mod tests {
         let expect = |replica: Option<&str>, count, within_ms| {
             let fields = BTreeMap::from([("how".to_owned(), "done".into())]);
             let event = EventPattern { kind: "work_ended".to_owned(), replica: replica.map(str::to_owned), fields };
-            Expect { event: vec![ExpectEvent { event, count, within_ms }], ..Expect::default() }
+            Expect { event: vec![ExpectEvent { event, count, within_ms, at_once: None }], ..Expect::default() }
         };
         let check = |expect| only(expect, &Verdict::default(), &events);
         assert!(check(expect(Some("A"), Bound::exactly(2), Some(5))).holds);
@@ -353,6 +369,29 @@ mod tests {
         let checked = check(expect(None, Bound { min: 1, max: None }, Some(14)));
         assert_eq!((checked.holds, checked.first_event), (false, Some(2)));
         assert_eq!((&checked.expected[..], &checked.observed[..]), ("at least 1 within 14 ms", "3 within 15 ms"));
+    }
+
+    #[test]
+    fn the_closest_crowd_is_counted_and_the_one_too_many_is_named() {
+        let ready = |seq, ms| event(seq, ms, "A", Kind::Ready);
+        let events = [ready(1, 0), ready(2, 20), ready(3, 24), ready(4, 29), ready(5, 30)];
+        let check = |ms, min, max| {
+            let event = EventPattern { kind: "ready".to_owned(), replica: None, fields: BTreeMap::new() };
+            let at_once = Some(AtOnce { ms, count: Bound { min, max } });
+            let count = Bound { min: 1, max: None };
+            let expect =
+                Expect { event: vec![ExpectEvent { event, count, within_ms: None, at_once }], ..Expect::default() };
+            only(expect, &Verdict::default(), &events)
+        };
+        assert!(check(10, 3, Some(3)).holds, "20, 24 and 29, or 24, 29 and 30");
+        let checked = check(10, 0, Some(2));
+        assert_eq!((checked.holds, checked.first_event.is_some()), (false, true));
+        assert_eq!(
+            (&checked.expected[..], &checked.observed[..]),
+            ("at least 1, at most 2 of them within any 10 ms", "5, 3 within 10 ms")
+        );
+        assert_eq!(check(11, 0, Some(3)).first_event, Some(5));
+        assert!(!check(10, 4, None).holds);
     }
 
     #[test]
@@ -366,6 +405,7 @@ mod tests {
             },
             count: Bound { min: 1, max: None },
             within_ms: None,
+            at_once: None,
         };
         let checked = check_events(&expected("A", "executed"), &events);
         assert_eq!((checked.holds, &checked.observed[..]), (true, "1"));

@@ -132,4 +132,15 @@ pub struct ExpectEvent {
     pub count: Bound,
     /// All that many must lie within so many milliseconds of one another.
     pub within_ms: Option<u64>,
+    /// How close together they may come.
+    pub at_once: Option<AtOnce>,
+}
+
+/// How many events may stand in any one stretch of time: the most that any has must lie within the bound.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct AtOnce {
+    /// How long the stretch is, in milliseconds.
+    pub ms: u64,
+    /// How many.
+    pub count: Bound,
 }

@@ -8,12 +8,12 @@ use proptest::prelude::*;
 use proptest::sample::{select, subsequence};
 use serde_json::{Value, json};
 
-use super::{Bound, CATALOG, Expect, ExpectEvent, Problem, Scenario, Stage, Step};
+use super::{AtOnce, Bound, CATALOG, Expect, ExpectEvent, Problem, Scenario, Stage, Step};
 use crate::action::{Action, Advance, Assert, Direction, EventPattern, Fire, Links, NodeAction, PostgresAction, Wait};
 use crate::guard::Guard;
 use crate::ids::{Endpoint, Gate, SinkName};
 use crate::machine::{LockState, Outcome};
-use crate::setup::{Clock, Gated, Handler, NodeSetup, ReplicaSetup, Setup, SetupChange, StrategyName};
+use crate::setup::{BROKEN_PARTS, Clock, Gated, Handler, NodeSetup, ReplicaSetup, Setup, SetupChange, StrategyName};
 use crate::strategy;
 
 const NAMES: [&str; 4] = ["A", "B", "C", "worker-1"];
@@ -98,7 +98,8 @@ prop_compose! {
         cron in any::<bool>(), seed in 0..=i64::MAX as u64, end_limit_ms in ms(),
         replica in btree_map(select(NAMES.to_vec()), of_replica(), 0..3),
         maxmemory in of(select(vec!["4mb", "512KB", "1048576"])),
-        maxmemory_policy in of(select(vec!["noeviction", "allkeys-lru"])),
+        maxmemory_policy in of(select(vec!["noeviction", "allkeys-lru"])), cluster in any::<bool>(),
+        mutant in subsequence(BROKEN_PARTS.iter().map(|part| part.name).collect::<Vec<_>>(), 0..=1),
     ) -> Setup {
         let mut setup = Setup { seed, end_limit_ms, ..Setup::default() };
         setup.apply(&change);
@@ -109,8 +110,9 @@ prop_compose! {
         if maxmemory.is_some() {
             let own = [maxmemory, maxmemory_policy].map(|value| value.map(str::to_owned));
             let [maxmemory, maxmemory_policy] = own;
-            setup.node.insert("redis-2".to_owned(), NodeSetup { maxmemory, maxmemory_policy });
+            setup.node.insert("redis-2".to_owned(), NodeSetup { maxmemory, maxmemory_policy, cluster });
         }
+        setup.mutant = mutant.into_iter().map(str::to_owned).collect();
         setup
     }
 }
@@ -217,17 +219,21 @@ fn bound() -> impl Strategy<Value = Option<Bound>> {
     of((0_u64..5, of(0_u64..5)).prop_map(|(min, more)| Bound { min, max: more.map(|more| min + more) }))
 }
 
+fn at_once() -> impl Strategy<Value = Option<AtOnce>> {
+    (ms(), bound()).prop_map(|(ms, count)| count.map(|count| AtOnce { ms, count }))
+}
+
 prop_compose! {
     fn expect()(
         bounds in [bound(), bound(), bound(), bound(), bound(), bound()],
         outcomes in btree_map(select(NAMES.to_vec()), vec(select(Outcome::ALL.to_vec()), 0..3), 0..3),
-        event in vec((pattern(), bound(), of(ms())), 0..3),
+        event in vec((pattern(), bound(), of(ms()), at_once()), 0..3),
     ) -> Expect {
         let [overlaps, effects_per_slot, stale_effects, foreign_releases, missed_slots, takeover_ms] = bounds;
         let event = event
             .into_iter()
-            .map(|(event, count, within_ms)| {
-                ExpectEvent { event, count: count.unwrap_or(Bound { min: 1, max: None }), within_ms }
+            .map(|(event, count, within_ms, at_once)| {
+                ExpectEvent { event, count: count.unwrap_or(Bound { min: 1, max: None }), within_ms, at_once }
             })
             .collect();
         let outcomes = outcomes.into_iter().map(|(name, of)| (name.to_owned(), of)).collect();

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 
-use super::{Bound, Expect, LIMIT_MS, Scenario};
+use super::{AtOnce, Bound, Expect, LIMIT_MS, Scenario};
 use crate::action::{Action, Assert, Direction, EventPattern, Links, NodeAction, PostgresAction, Wait};
 use crate::guard::Guard;
 use crate::ids::Endpoint;
@@ -27,6 +27,7 @@ impl Scenario {
             let mut lines = Lines::default();
             lines.some("maxmemory", own.maxmemory.as_deref().map(quoted));
             lines.some("maxmemory_policy", own.maxmemory_policy.as_deref().map(quoted));
+            lines.some("cluster", own.cluster.then(|| "true".to_owned()));
             section(&mut file, &format!("[setup.node.{}]", key(name)), lines);
         }
         for step in &self.steps {
@@ -41,6 +42,7 @@ impl Scenario {
             lines.some("min", (min != if max.is_some() { 0 } else { 1 }).then(|| min.to_string()));
             lines.some("max", max.map(|max| max.to_string()));
             lines.some("within_ms", event.within_ms.map(|ms| ms.to_string()));
+            lines.some("at_once", event.at_once.map(at_once));
             section(&mut file, "[[expect.event]]", lines);
         }
         file
@@ -287,6 +289,10 @@ fn bound(bound: Bound) -> String {
         Bound { min, max: Some(max) } => format!("{{ min = {min}, max = {max} }}"),
         Bound { min, max: None } => format!("{{ min = {min} }}"),
     }
+}
+
+fn at_once(of: AtOnce) -> String {
+    format!("{{ ms = {}, count = {} }}", of.ms, bound(of.count))
 }
 
 fn pattern(event: &EventPattern) -> Lines {

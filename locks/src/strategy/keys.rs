@@ -1,5 +1,5 @@
 //! One Redis key a lock: the commands of the strategies that keep it, their texts, and what they mean on a
-//! model of the nodes. Every script touches one key, so that it runs on a cluster too.
+//! model of the nodes. Every script but a mutant's touches one key, so that it runs on a cluster too.
 
 /// Taken only if it is absent; the node forgets it by itself.
 pub(super) const SET: &str = "SET $1 $2 NX PX $3";
@@ -13,6 +13,15 @@ return 0";
 pub(super) const EXTEND_OWN: &str = "\
 if redis.call('GET', KEYS[1]) == ARGV[1] then
   return redis.call('PEXPIRE', KEYS[1], ARGV[2])
+end
+return 0";
+
+/// Given back as [`DELETE_OWN`] is, and who waits is told by a second key.
+pub(super) const DELETE_OWN_AND_SIGNAL: &str = "\
+if redis.call('GET', KEYS[1]) == ARGV[1] then
+  redis.call('RPUSH', KEYS[2], '1')
+  redis.call('PEXPIRE', KEYS[2], 1000)
+  return redis.call('DEL', KEYS[1])
 end
 return 0";
 
@@ -112,6 +121,8 @@ mod ask {
         },
         /// Give it back while it is ours.
         DeleteOwn,
+        /// The same, and leave a signal for those who wait, under a second key.
+        DeleteOwnAndSignal,
         /// Give it back, whosoever it is.
         Delete,
         /// Wait until a replica has it.
@@ -190,6 +201,10 @@ mod ask {
                 Verb::Expire { lease_ms } => ("expire", Language::Redis, EXPIRE, vec![key, ms(lease_ms)]),
                 Verb::ExtendOwn { lease_ms } => ("renew", lua, EXTEND_OWN, vec![key, token, ms(lease_ms)]),
                 Verb::DeleteOwn => ("release", lua, DELETE_OWN, vec![key, token]),
+                Verb::DeleteOwnAndSignal => {
+                    let signal = Param::Key(format!("{}:signal", self.lock));
+                    ("release", lua, DELETE_OWN_AND_SIGNAL, vec![key, signal, token])
+                }
                 Verb::Delete => ("release", Language::Redis, DELETE, vec![key]),
                 Verb::Wait { most_ms } => ("confirm", Language::Redis, WAIT, vec![ms(most_ms)]),
             };
@@ -243,7 +258,8 @@ mod ask {
                     }
                     count(same)
                 }
-                Verb::DeleteOwn => {
+                // Nobody reads the signal, and no model keeps it.
+                Verb::DeleteOwn | Verb::DeleteOwnAndSignal => {
                     if same {
                         store.keys.remove(&place);
                     }

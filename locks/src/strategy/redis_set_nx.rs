@@ -22,6 +22,7 @@ const ANY_POLICY: &str = "any-policy";
 const NO_JITTER: &str = "no-jitter";
 const LEADS_ON: &str = "leads-on";
 const LEAKS_CANCELLED: &str = "leaks-cancelled";
+const TWO_KEYS: &str = "two-keys";
 
 const fn broken(name: &'static str, text: &'static str, commands: Commands) -> Mutant {
     Mutant { name, text, broken: true, commands: super::of_machine(commands) }
@@ -83,6 +84,12 @@ pub(super) const INFO: Info = Info {
             &[],
         ),
         broken(LEAKS_CANCELLED, "A cancelled attempt gives nothing back: the lock stands to its end.", &[]),
+        broken(
+            TWO_KEYS,
+            "The release also wakes who waits, by a second key in the same script: a cluster refuses it, and the lock \
+             stands to its end.",
+            &[("release", keys::DELETE_OWN_AND_SIGNAL)],
+        ),
     ],
     scope: LockScope::Schedule,
     has_lease: true,
@@ -149,6 +156,7 @@ mod machine {
         fn texts(&self) -> Vec<&'static str> {
             let mut scripts = vec![keys::EXTEND_OWN, keys::DELETE_OWN];
             scripts.extend(self.is(HOST_TOKEN).then_some(keys::SET_OR_SAME));
+            scripts.extend(self.is(TWO_KEYS).then_some(keys::DELETE_OWN_AND_SIGNAL));
             scripts
         }
 
@@ -186,7 +194,11 @@ mod machine {
         }
 
         fn release(&self, hold: &Hold, at: Endpoint) -> Ask {
-            let verb = if self.is(PLAIN_DEL) { Verb::Delete } else { Verb::DeleteOwn };
+            let verb = match self.mutant {
+                Some(PLAIN_DEL) => Verb::Delete,
+                Some(TWO_KEYS) => Verb::DeleteOwnAndSignal,
+                _ => Verb::DeleteOwn,
+            };
             self.ask(verb, hold, at)
         }
 

@@ -13,18 +13,22 @@ use locks::ids::Slot;
 #[derive(Default)]
 pub(super) struct Binder {
     bound: Vec<Bound>,
+    /// The mutant: since when periods are counted, in milliseconds since the Unix epoch.
+    counts_from_ms: Option<i64>,
 }
 
 struct Bound {
     schedule: String,
     cron: Cron,
     zone: Tz,
+    /// How much later than the catalog says it fires; nothing but the mutant does.
+    shift_ms: i64,
     /// Next fire time, in milliseconds since the Unix epoch; `None`: never again.
     next_ms: Option<i64>,
 }
 
 impl Bound {
-    fn new(schedule: &Schedule, now_ms: i64) -> Result<Bound, String> {
+    fn new(schedule: &Schedule, now_ms: i64, counts_from_ms: Option<i64>) -> Result<Bound, String> {
         // `1/5`, every five beginning with one, is how Quartz and many others say it.
         let cron = CronParser::builder()
             .seconds(Seconds::Required)
@@ -33,25 +37,39 @@ impl Bound {
             .parse(&schedule.cron)
             .map_err(|error| format!("schedule {}: {:?}: {error}", schedule.name, schedule.cron))?;
         let zone = schedule.time_zone.parse().map_err(|error| format!("schedule {}: {error}", schedule.name))?;
-        let mut bound = Bound { schedule: schedule.name.clone(), cron, zone, next_ms: None };
+        let mut bound = Bound { schedule: schedule.name.clone(), cron, zone, shift_ms: 0, next_ms: None };
+        if let Some(from_ms) = counts_from_ms {
+            let before = bound.at(from_ms).and_then(|from| bound.cron.find_previous_occurrence(&from, true).ok());
+            bound.shift_ms = before.map_or(0, |before| from_ms - before.timestamp_millis());
+        }
         bound.advance(now_ms);
         Ok(bound)
     }
 
     /// The first fire time after `after_ms`.
     fn advance(&mut self, after_ms: i64) {
-        self.next_ms = DateTime::from_timestamp_millis(after_ms)
-            .and_then(|after| self.cron.find_next_occurrence(&after.with_timezone(&self.zone), false).ok())
-            .map(|next| next.timestamp_millis());
+        self.next_ms = self
+            .at(after_ms - self.shift_ms)
+            .and_then(|after| self.cron.find_next_occurrence(&after, false).ok())
+            .map(|next| next.timestamp_millis() + self.shift_ms);
+    }
+
+    fn at(&self, ms: i64) -> Option<DateTime<Tz>> {
+        DateTime::from_timestamp_millis(ms).map(|at| at.with_timezone(&self.zone))
     }
 }
 
 impl Binder {
+    /// The mutant: what the catalog calls every so often is counted from then on.
+    pub(super) fn counting_from(from_ms: i64) -> Binder {
+        Binder { bound: Vec::new(), counts_from_ms: Some(from_ms) }
+    }
+
     /// Bind a catalog anew. What cannot be bound is left out and told.
     pub(super) fn bind(&mut self, catalog: &[Schedule], now_ms: i64) -> Vec<String> {
         let (mut bound, mut problems) = (Vec::new(), Vec::new());
         for schedule in catalog {
-            match Bound::new(schedule, now_ms) {
+            match Bound::new(schedule, now_ms, self.counts_from_ms) {
                 Ok(one) => bound.push(one),
                 Err(problem) => problems.push(problem),
             }
@@ -117,6 +135,18 @@ mod tests {
             assert_eq!(binder.due(NOW + 5_012), vec![Slot { schedule: "s".to_owned(), fire_ms: NOW + 5_000 }]);
             assert_eq!(binder.next_ms(), Some(NOW + 10_000));
         }
+    }
+
+    #[test]
+    fn the_mutant_counts_from_its_start_and_no_two_mean_the_same_slot() {
+        let [one, other] = [NOW + 1_200, NOW + 1_201].map(|started| {
+            let mut binder = Binder::counting_from(started);
+            binder.bind(&[schedule("s", "*/5 * * * * *", "UTC")], started + 300);
+            let first = binder.next_ms().unwrap();
+            binder.due(first + 10);
+            [first, binder.next_ms().unwrap()].map(|fire_ms| fire_ms - NOW)
+        });
+        assert_eq!((one, other), ([6_200, 11_200], [6_201, 11_201]));
     }
 
     #[test]

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use locks::event::{Kind, Problem, Schedule, Whose};
 use locks::ids::{Endpoint, Slot};
-use locks::setup::Setup;
+use locks::setup::{PROCESS_START, Setup};
 use locks::strategy::{Unknown, dispatch};
 use tokio::sync::mpsc;
 use tokio::task::JoinHandle;
@@ -51,6 +51,8 @@ pub(super) async fn run(mut controls: Controls) -> Result<(), Error> {
     };
     let me = Rc::new(Me::new(name, incarnation, setup.seed, ports, postgres, redis, Voice::stdout()?));
     me.shift(setup.replica.get(&me.name).and_then(|own| own.clock_shift_ms).unwrap_or_default());
+    let started_ms = me.wall_us() / 1000;
+    let binder = if setup.has_broken(PROCESS_START) { Binder::counting_from(started_ms) } else { Binder::default() };
     let (audit, opened) = Audit::open(&me, Duration::from_millis(setup.store_timeout_ms))?;
     let (read, catalogs) = mpsc::unbounded_channel();
     let (ready, all_open) = mpsc::unbounded_channel();
@@ -58,7 +60,7 @@ pub(super) async fn run(mut controls: Controls) -> Result<(), Error> {
         me,
         setup: Rc::from(setup),
         audit,
-        binder: Binder::default(),
+        binder,
         units: BTreeMap::new(),
         retired: Vec::new(),
         early: Vec::new(),

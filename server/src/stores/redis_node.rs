@@ -58,7 +58,7 @@ impl Node {
             .warden
             .spawn(Spawn {
                 program: means.redis.path.clone(),
-                args: self.args(),
+                args: self.args()?,
                 env: environment(),
                 folder: self.folder.clone(),
                 user: means.user.clone(),
@@ -67,10 +67,18 @@ impl Node {
             })
             .await?;
         let process = spawned.process;
+        let mut is_new = self.setup.cluster;
         let until = Instant::now() + START_LIMIT;
         loop {
-            if socket.exists() && connect(unix(&socket)).await.is_ok() {
-                return Ok(process);
+            if socket.exists()
+                && let Ok(mut node) = connect(unix(&socket)).await
+            {
+                if std::mem::take(&mut is_new) {
+                    take_all_slots(&mut node).await?;
+                }
+                if !self.setup.cluster || serves_all_slots(&mut node).await? {
+                    return Ok(process);
+                }
             }
             if let Some(exit) = process.exit() {
                 let log = last_words(&self.log);
@@ -85,7 +93,7 @@ impl Node {
         }
     }
 
-    fn args(&self) -> Vec<String> {
+    fn args(&self) -> Result<Vec<String>, StoreError> {
         let socket = self.socket().display().to_string();
         let folder = self.folder.display().to_string();
         let policy = self.setup.maxmemory_policy.as_deref().unwrap_or("noeviction");
@@ -108,8 +116,30 @@ impl Node {
         if let Some(most) = &self.setup.maxmemory {
             args.push(("--maxmemory", most));
         }
-        args.into_iter().flat_map(|(name, value)| [name.to_owned(), value.to_owned()]).collect()
+        // A cluster wants a port for its nodes to talk over, even where there is but one.
+        let port;
+        if self.setup.cluster {
+            port = super::at(&self.folder, free_port())?.to_string();
+            let nodes = [("--cluster-enabled", "yes"), ("--cluster-port", &port), ("--bind", "127.0.0.1")];
+            args.extend(nodes);
+        }
+        Ok(args.into_iter().flat_map(|(name, value)| [name.to_owned(), value.to_owned()]).collect())
     }
+}
+
+fn free_port() -> std::io::Result<u16> {
+    Ok(std::net::TcpListener::bind(("127.0.0.1", 0))?.local_addr()?.port())
+}
+
+/// A cluster of one: all keys are its own.
+async fn take_all_slots(node: &mut MultiplexedConnection) -> Result<(), StoreError> {
+    Ok(redis::cmd("CLUSTER").arg("ADDSLOTSRANGE").arg(0).arg(16_383).query_async(node).await?)
+}
+
+/// A node of a cluster obeys commands about keys some time after it has its slots.
+async fn serves_all_slots(node: &mut MultiplexedConnection) -> Result<bool, StoreError> {
+    let told: String = redis::cmd("CLUSTER").arg("INFO").query_async(node).await?;
+    Ok(told.contains("cluster_state:ok"))
 }
 
 /// The address of a node's socket.

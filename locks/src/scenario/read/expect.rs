@@ -2,12 +2,12 @@
 
 use super::kinds::{KINDS, fields_of};
 use super::node::{Node, Table, Value};
-use super::values::{number, replica, text, word};
+use super::values::{DAY_MS, number, replica, text, word};
 use crate::action::EventPattern;
 use crate::machine::Outcome;
 use crate::scenario::problem::{hint, list};
 use crate::scenario::read::problems::Problems;
-use crate::scenario::{Bound, Expect, ExpectEvent};
+use crate::scenario::{AtOnce, Bound, Expect, ExpectEvent};
 
 /// `[expect]`.
 pub(super) fn expect(node: &Node, problems: &mut Problems) -> Expect {
@@ -92,9 +92,20 @@ fn event(node: &Node, problems: &mut Problems) -> Option<ExpectEvent> {
     let min = table.get("min").and_then(|node| number(node, "min", problems));
     let min = min.unwrap_or(if max.is_some() { 0 } else { 1 });
     let within_ms = table.ms("within_ms", 1, problems);
+    let at_once = table.get("at_once").map(|node| at_once(node, problems));
     let event = pattern(&mut table, problems);
     let count = ordered(Bound { min, max }, node, "`expect.event`", problems);
-    Some(ExpectEvent { event: event?, count: count?, within_ms })
+    let at_once = at_once.map_or(Some(None), |at_once| at_once.map(Some));
+    Some(ExpectEvent { event: event?, count: count?, within_ms, at_once: at_once? })
+}
+
+/// `at_once = { ms, count }`.
+fn at_once(node: &Node, problems: &mut Problems) -> Option<AtOnce> {
+    let mut table = Table::of(node, "`at_once`", problems)?;
+    let ms = table.need("ms", problems).and_then(|node| number(node, "ms", 1..=DAY_MS, problems));
+    let count = table.need("count", problems).and_then(|node| bound(node, "count", problems));
+    table.done(problems);
+    Some(AtOnce { ms: ms?, count: count? })
 }
 
 /// `kind`, `replica`, and fields of that kind.

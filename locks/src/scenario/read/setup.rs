@@ -5,7 +5,7 @@ use super::values::{DAY_MS, guards, number, one_or_list, replica, replicas, stra
 use crate::ids::{Endpoint, SinkName};
 use crate::scenario::problem::{hint, list};
 use crate::scenario::read::problems::Problems;
-use crate::setup::{Clock, Gated, Handler, NodeSetup, ReplicaSetup, Setup, SetupChange};
+use crate::setup::{BROKEN_PARTS, Clock, Gated, Handler, NodeSetup, ReplicaSetup, Setup, SetupChange};
 
 const HANDLERS: &[(&str, Handler)] =
     &[("cooperative", Handler::Cooperative), ("stubborn", Handler::Stubborn), ("blocking", Handler::Blocking)];
@@ -15,8 +15,8 @@ const ISOLATIONS: &[(&str, &str)] =
     &[("read committed", "read committed"), ("repeatable read", "repeatable read"), ("serializable", "serializable")];
 /// Gates that stand open unless they are named.
 const FURTHER_GATES: [&str; 7] = ["renew", "release", "mint", "look", "ensure", "begin", "rollback"];
-/// Broken parts that are no strategy.
-const BROKEN_PARTS: [&str; 2] = ["binder/process-start", "session/pooled"];
+/// Names of broken parts that wait for what they are parts of.
+const PLANNED_PARTS: [&str; 1] = ["session/pooled"];
 /// What Redis can do when its memory is full.
 const POLICIES: [&str; 8] = [
     "noeviction",
@@ -49,8 +49,8 @@ pub(super) fn setup(node: &Node, problems: &mut Problems) -> Setup {
         setup.seed = seed;
     }
     setup.end_limit_ms = table.ms("end_limit_ms", 1, problems).unwrap_or(setup.end_limit_ms);
-    if let Some(node) = table.get("mutant") {
-        broken_parts(node, problems);
+    if let Some(parts) = table.get("mutant").and_then(|node| broken_parts(node, problems)) {
+        setup.mutant = parts;
     }
     if let Some(Node { value: Value::Table(entries), .. }) = table.get("replica") {
         for entry in entries {
@@ -134,17 +134,22 @@ fn gated(node: &Node, problems: &mut Problems) -> Option<Gated> {
     }
 }
 
-/// `mutant`: names are checked; none of them is built yet.
-fn broken_parts(node: &Node, problems: &mut Problems) {
+/// `mutant`: broken parts that are no strategy.
+fn broken_parts(node: &Node, problems: &mut Problems) -> Option<Vec<String>> {
+    let known = || BROKEN_PARTS.iter().map(|part| part.name);
     one_or_list(node, "mutant", problems, |node, problems| {
         let name = text(node, "mutant", problems)?;
-        let what = match BROKEN_PARTS.contains(&name.as_str()) {
+        if known().any(|part| part == name) {
+            return Some(vec![name]);
+        }
+        let what = match PLANNED_PARTS.contains(&name.as_str()) {
             true => format!("`{name}` is not supported yet"),
-            false => format!("no part is called {name:?}{}", hint(&name, BROKEN_PARTS)),
+            false => format!("no part is called {name:?}{}", hint(&name, known().chain(PLANNED_PARTS))),
         };
-        problems.add(&node.span, what, "mutants of a strategy, as `strategy = \"strategy/mutant\"`");
-        None::<Vec<String>>
-    });
+        let of_strategy = "mutants of a strategy, as `strategy = \"strategy/mutant\"`";
+        problems.add(&node.span, what, format!("{}; {of_strategy}", list(known())));
+        None
+    })
 }
 
 fn of_replica(node: &Node, name: &str, problems: &mut Problems) -> ReplicaSetup {
@@ -204,6 +209,7 @@ fn of_node(node: &Node, name: &str, problems: &mut Problems) -> NodeSetup {
             .get("maxmemory_policy")
             .and_then(|node| word(node, "maxmemory_policy", &POLICIES.map(|name| (name, name)), problems))
             .map(str::to_owned),
+        cluster: table.flag("cluster", problems).unwrap_or_default(),
     };
     table.done(problems);
     own

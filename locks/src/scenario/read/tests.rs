@@ -117,11 +117,11 @@ fn keys_and_values() {
     bad.toml:4:12: `replicas` is empty
         allowed: a name, or a list of names
     "#);
-    assert_snapshot!(script("mutant = [\"binder/process-start\", \"binder/proces-start\"]", &[FIRE]), @r#"
-    bad.toml:4:11: `binder/process-start` is not supported yet
-        allowed: mutants of a strategy, as `strategy = "strategy/mutant"`
-    bad.toml:4:35: no part is called "binder/proces-start", did you mean `binder/process-start`?
-        allowed: mutants of a strategy, as `strategy = "strategy/mutant"`
+    assert_snapshot!(script("mutant = [\"session/pooled\", \"binder/proces-start\"]", &[FIRE]), @r#"
+    bad.toml:4:11: `session/pooled` is not supported yet
+        allowed: `binder/process-start`; mutants of a strategy, as `strategy = "strategy/mutant"`
+    bad.toml:4:29: no part is called "binder/proces-start", did you mean `binder/process-start`?
+        allowed: `binder/process-start`; mutants of a strategy, as `strategy = "strategy/mutant"`
     "#);
     assert_snapshot!(script("[setup.replica.C]\nlease_ms = 10", &[FIRE]), @r#"
     bad.toml:4:16: `margin_ms` 50 leaves nothing of the lease of `C`
@@ -133,7 +133,7 @@ fn keys_and_values() {
     bad.toml:4:13: no Redis node is called "redis-6"
         allowed: redis-1 to redis-5
     bad.toml:5:1: `setup.node.redis-6` has no key `memory`
-        allowed: `maxmemory`, `maxmemory_policy`
+        allowed: `maxmemory`, `maxmemory_policy`, `cluster`
     "#);
 }
 

@@ -181,8 +181,9 @@ impl<S: Strategy> Driver<S> {
             Param::Key(lock) => Param::Text(me.key_of(&lock)),
             param => param,
         };
+        let keys = wire.params.iter().filter(|param| matches!(param, Param::Key(_))).count();
         let params: Vec<Param> = wire.params.into_iter().map(at_sending).collect();
-        let sent_us = me.say(Kind::Sent {
+        let sent_us = me.note(Kind::Sent {
             attempt: attempt.clone(),
             lock: lock.clone(),
             command: StoreCommand {
@@ -200,14 +201,16 @@ impl<S: Strategy> Driver<S> {
         let answered = move |reply: Reply| {
             let took_us = now_us().saturating_sub(sent_us);
             let name = wire.name.to_owned();
-            me.say(Kind::Answered { attempt, lock, command, name, reply: reply.clone(), took_us });
-            // The driver may have ended: then nobody needs the answer any more.
-            let _ = tell.send(Happening::Replied { command, sent, reply });
+            me.note(Kind::Answered { attempt, lock, command, name, reply: reply.clone(), took_us });
+            // The driver may have ended: then nobody needs the answer any more, and nobody else says this.
+            if tell.send(Happening::Replied { command, sent, reply }).is_err() {
+                me.speak();
+            }
         };
         match self.stores.get(&session) {
             Some(Store::Postgres(store)) => store.call(Call { text: wire.text, params }, deadline, answered),
             Some(Store::Redis(store)) => {
-                let call = redis::Call { language: wire.language, text: wire.text, params };
+                let call = redis::Call { language: wire.language, text: wire.text, params, keys };
                 store.call(call, deadline, answered);
             }
             None => answered(Reply::NotSent),

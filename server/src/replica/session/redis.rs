@@ -28,7 +28,8 @@ pub(in crate::replica) struct Redis {
     port: u16,
     name: String,
     login: RedisConnectionInfo,
-    scripts: Vec<&'static str>,
+    /// Each with its hash, by which it is called.
+    scripts: Vec<(&'static str, String)>,
     needs_all_keys: bool,
 }
 
@@ -38,8 +39,10 @@ pub(in crate::replica) struct Call {
     pub(in crate::replica) language: Language,
     /// The command's words, or the script.
     pub(in crate::replica) text: &'static str,
-    /// Its parameters, none of them `WallClock` or `Key`.
+    /// Its parameters, none of them `WallClock` or `Key`: a script's keys first.
     pub(in crate::replica) params: Vec<Param>,
+    /// How many of them are a script's keys.
+    pub(in crate::replica) keys: usize,
 }
 
 /// An open connection. Dropping it closes it at once.
@@ -71,6 +74,7 @@ impl Redis {
         if let Some(password) = user.password {
             login = login.set_password(password);
         }
+        let scripts = scripts.into_iter().map(|text| (text, Script::new(text).get_hash().to_owned())).collect();
         Some(Redis { me: me.clone(), endpoint, port, name: me.wire_name(session), login, scripts, needs_all_keys })
     }
 
@@ -116,14 +120,14 @@ impl Client for Redis {
         if self.needs_all_keys {
             self.check_policy(redis, limit).await?;
         }
-        for script in &self.scripts {
+        for (script, _) in &self.scripts {
             within(limit, redis::cmd("SCRIPT").arg("LOAD").arg(script).query_async::<()>(redis)).await?;
         }
         Ok(conn)
     }
 
     async fn call(&self, conn: &mut Conn, call: Call) -> Result<Reply, String> {
-        let Call { language, text, params } = call;
+        let Call { language, text, params, keys } = call;
         let whole = match language {
             Language::Redis | Language::Sql => {
                 return reply(conn.redis.send_packed_command(&command(text, &params)).await);
@@ -131,11 +135,12 @@ impl Client for Redis {
             Language::Lua => true,
             Language::LuaByHash => false,
         };
-        let hash = Script::new(text).get_hash().to_owned();
-        let answer = reply(conn.redis.send_packed_command(&script("EVALSHA", &hash, &params)).await);
+        // Every script that is called was made ready; one that was not is as good as forgotten.
+        let hash = self.scripts.iter().find(|(known, _)| *known == text).map_or("", |(_, hash)| hash);
+        let answer = reply(conn.redis.send_packed_command(&script("EVALSHA", hash, &params, keys)).await);
         match answer {
             Ok(Reply::Refused { code, .. }) if code == FORGOTTEN && whole => {
-                reply(conn.redis.send_packed_command(&script("EVAL", text, &params)).await)
+                reply(conn.redis.send_packed_command(&script("EVAL", text, &params, keys)).await)
             }
             answer => answer,
         }
@@ -161,10 +166,10 @@ fn command(text: &str, params: &[Param]) -> Cmd {
     command
 }
 
-/// A script's call: one key, then its other parameters.
-fn script(how: &str, which: &str, params: &[Param]) -> Cmd {
+/// A script's call: its keys, then its other parameters.
+fn script(how: &str, which: &str, params: &[Param], keys: usize) -> Cmd {
     let mut command = redis::cmd(how);
-    command.arg(which).arg(1);
+    command.arg(which).arg(keys);
     for param in params {
         command.arg(said(param));
     }
@@ -228,8 +233,8 @@ mod tests {
     }
 
     #[test]
-    fn a_script_has_one_key() {
-        let call = script("EVALSHA", "abc", &[Param::Text("lock:s".to_owned()), Param::Int(7)]);
+    fn a_script_is_told_its_keys() {
+        let call = script("EVALSHA", "abc", &[Param::Text("lock:s".to_owned()), Param::Int(7)], 1);
         assert_eq!(packed(&call), "*5\r\n$7\r\nEVALSHA\r\n$3\r\nabc\r\n$1\r\n1\r\n$6\r\nlock:s\r\n$1\r\n7\r\n");
     }
 }
