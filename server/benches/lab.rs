@@ -127,7 +127,7 @@ async fn in_browser(data: PathBuf) -> Result<Vec<Figure>, Failure> {
 async fn in_busy_browser(data: PathBuf) -> Result<Vec<Figure>, Failure> {
     let visit = Visit::busiest(&data, frames::CATEGORIES).await?;
     let measured = async {
-        let mut figures = frames::measure(&visit).await?;
+        let mut figures = vec![frames::measure(&visit).await?];
         figures.extend(long_log::measure(&visit).await?);
         Ok(figures)
     };

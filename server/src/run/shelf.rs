@@ -1,7 +1,9 @@
 //! Runs that are over, as the control plane keeps them: the log, the scenario that it amounts to, and the
-//! verdict. Nothing is ever changed there; a learner may delete what is theirs.
+//! verdict. Nothing is ever changed there; a learner may delete what is theirs. The logs that were read last are kept
+//! in memory, because a page reads the one that it shows piece by piece.
 
-use std::sync::Arc;
+use std::collections::VecDeque;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use app::data::RunLine;
 use app::stage::era;
@@ -19,10 +21,38 @@ use crate::lab::{Lab, LabError};
 /// Most runs of one list.
 const LIST: u32 = 200;
 
+/// So many events are kept in memory, of all logs together; the log that was read last is always kept.
+const KEPT: u64 = 100_000;
+
 /// Stored runs.
 #[derive(Clone)]
 pub struct Shelf {
     lab: Arc<Lab>,
+    read: Arc<Mutex<Read>>,
+}
+
+/// The logs that were read last.
+#[derive(Default)]
+struct Read {
+    /// The latest at the end.
+    logs: VecDeque<(RunId, Arc<Log>)>,
+    /// How many runs were deleted: a log that was read meanwhile may be one of them, and is not kept.
+    deleted: u64,
+}
+
+impl Read {
+    fn keep(&mut self, id: &str, log: &Arc<Log>) {
+        self.logs.retain(|(other, _)| other != id);
+        self.logs.push_back((id.to_owned(), log.clone()));
+        while self.logs.len() > 1 && self.logs.iter().map(|(_, log)| log.newest()).sum::<u64>() > KEPT {
+            self.logs.pop_front();
+        }
+    }
+
+    fn forget(&mut self, id: &str) {
+        self.logs.retain(|(other, _)| other != id);
+        self.deleted += 1;
+    }
 }
 
 /// Why a run is not to be had.
@@ -42,7 +72,12 @@ pub enum ShelfError {
 impl Shelf {
     /// The runs that this lab's control plane keeps.
     pub fn new(lab: Arc<Lab>) -> Shelf {
-        Shelf { lab }
+        Shelf { lab, read: Arc::default() }
+    }
+
+    /// Poisoning is no matter: entries are put in and taken out whole.
+    fn read(&self) -> MutexGuard<'_, Read> {
+        self.read.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Does the control plane answer, and soon?
@@ -69,15 +104,30 @@ impl Shelf {
         if id.len() != 32 || !id.bytes().all(|byte| byte.is_ascii_hexdigit()) {
             return Err(ShelfError::NotFound);
         }
+        let deleted = {
+            let read = self.read();
+            if let Some((_, log)) = read.logs.iter().find(|(other, _)| other == id) {
+                return Ok(log.clone());
+            }
+            read.deleted
+        };
         let text = self.lab.control().await?.load_log(id).await?.ok_or(ShelfError::NotFound)?;
         let events: Result<Vec<Event>, _> = text.lines().map(serde_json::from_str).collect();
-        Ok(Arc::new(Log::of(events.map_err(|error| ShelfError::Broken(error.to_string()))?)))
+        let log = Arc::new(Log::of(events.map_err(|error| ShelfError::Broken(error.to_string()))?));
+        let mut read = self.read();
+        if read.deleted == deleted {
+            read.keep(id, &log);
+        }
+        Ok(log)
     }
 
     /// Delete a run of that learner's.
     pub async fn delete(&self, owner: &str, id: &str) -> Result<(), ShelfError> {
         match self.lab.control().await?.delete_run(owner, id).await? {
-            true => Ok(()),
+            true => {
+                self.read().forget(id);
+                Ok(())
+            }
             false => Err(ShelfError::NotFound),
         }
     }

@@ -122,6 +122,11 @@ impl Chrome {
         self.devtools("Page.addScriptToEvaluateOnNewDocument", json!({ "source": source })).await;
     }
 
+    /// Let no page run a script of its own from now on.
+    pub async fn forbid_scripts(&self) {
+        self.devtools("Emulation.setScriptExecutionDisabled", json!({ "value": true })).await;
+    }
+
     /// Forget what was loaded, as a browser that was never here.
     pub async fn forget(&self) {
         self.devtools("Network.clearBrowserCache", json!({})).await;

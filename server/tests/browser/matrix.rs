@@ -1,6 +1,6 @@
 //! The matrix page as a learner uses it: predict by mouse and by key, reveal by running, look closer, race.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use fantoccini::Locator;
 
@@ -38,6 +38,13 @@ async fn predict_reveal_and_race() {
     // The cell, with its timeline and the event that proves it.
     chrome.client.find(Locator::Id("c-none-two-at-once")).await.unwrap().click().await.unwrap();
     chrome.until("its timeline", "return document.querySelector('#cell svg .viol-solid') !== null").await;
+    let run = chrome.script("return document.querySelector('#cell [data-leaves]').getAttribute('href')").await;
+    chrome.press("Run again").await;
+    let another = format!(
+        "const run = document.querySelector('#cell [data-leaves]')?.getAttribute('href');
+         return run && run !== {run} && document.querySelector('#cell svg .viol-solid') !== null"
+    );
+    chrome.until_within(RUNS, "it is measured again", &another).await;
     chrome.until("its address", "return location.search.includes('cell=none/two-at-once')").await;
     chrome.until("no page was left", "return window.same === true").await;
     chrome.client.back().await.unwrap();
@@ -71,6 +78,28 @@ async fn predict_reveal_and_race() {
     chrome
         .until("the run, at that event", "return document.querySelector('.caption')?.textContent.includes('inside')")
         .await;
+    chrome.close().await;
+}
+
+/// Each button is part of the page's form, and the page is whole each time.
+#[tokio::test(flavor = "multi_thread")]
+#[ignore = "needs the page and a browser: scripts/test runs it"]
+async fn without_a_script_the_form_does_the_same() {
+    let lab = Served::start();
+    let chrome = Chrome::open(1440, 900).await;
+    chrome.forbid_scripts().await;
+    chrome.client.goto(&format!("{}/matrix", lab.url)).await.unwrap();
+    chrome.button("predict", "none/two-at-once/covered").await;
+    chrome.button("run", "none/two-at-once").await;
+    let end = Instant::now() + RUNS;
+    let cell = Locator::Css("#c-none-two-at-once[href]");
+    while chrome.client.find(cell).await.is_err() {
+        assert!(Instant::now() < end, "the cell is not measured");
+        chrome.client.refresh().await.unwrap();
+    }
+    chrome.client.find(cell).await.unwrap().click().await.unwrap();
+    let opened = chrome.client.find(Locator::Id("cell")).await.unwrap().text().await.unwrap();
+    assert!(opened.contains("you said") && opened.contains("not covered"), "{opened}");
     chrome.close().await;
 }
 
