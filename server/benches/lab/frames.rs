@@ -12,8 +12,8 @@ use crate::figures::{Many, milliseconds};
 use crate::table::Figure;
 use crate::visit::Visit;
 
-/// What of the trace is needed. Its stamps are the machine's monotonic clock.
-pub const CATEGORIES: &str = "disabled-by-default-devtools.timeline.frame";
+/// What of the trace is needed, and nothing else: what chromedriver keeps is bounded. Its stamps are the machine's monotonic clock.
+pub const CATEGORIES: &str = "-*,disabled-by-default-devtools.timeline.frame";
 /// How long it is watched.
 const WATCHED: Duration = Duration::from_secs(15);
 const LIMIT: Duration = Duration::from_millis(20);
