@@ -55,6 +55,7 @@ const SCRUB: &str = "const done = arguments[0], took = [];
     next();";
 
 pub async fn measure(visit: &Visit) -> Result<Vec<Figure>, Failure> {
+    visit.act(r#"{"set":{"every_s":1}}"#).await?;
     let events = visit.until_stored(WRITTEN).await?;
     visit.chrome.before_each_page(NOTE).await;
     let mut opened = Many::default();
