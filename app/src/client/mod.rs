@@ -16,7 +16,7 @@ mod stream;
 pub(crate) use drive::drive;
 
 /// Events in a page of the log.
-const PAGE: u64 = 2000;
+const PAGE: u64 = 5000;
 
 /// The page's clock, in milliseconds.
 pub(crate) fn performance_ms() -> f64 {
