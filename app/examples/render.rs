@@ -77,6 +77,19 @@ async fn log(Path(id): Path<String>, Query(after): Query<After>) -> String {
     pack_text(&events.into_iter().skip(after.after as usize).take(after.limit as usize).collect::<Vec<_>>())
 }
 
+#[derive(serde::Deserialize)]
+struct Looked {
+    at: u64,
+    schedule: String,
+    replica: String,
+}
+
+async fn machine(Path(id): Path<String>, Query(looked): Query<Looked>) -> Html<String> {
+    let events = events(&id).unwrap_or_default();
+    let upto = events.iter().take_while(|event| event.seq <= looked.at);
+    Html(app::machine::html(upto, &looked.schedule, &looked.replica))
+}
+
 #[tokio::main]
 async fn main() {
     let mut arguments = std::env::args().skip(1);
@@ -88,6 +101,7 @@ async fn main() {
         .route("/runs", get(async || runs()))
         .route("/runs/{id}", get(async |Path(id): Path<String>| run(&id, false)))
         .route("/api/runs/{id}/log", get(log))
+        .route("/api/runs/{id}/machine", get(machine))
         .fallback_service(tower_http::services::ServeDir::new(site));
     let listener = tokio::net::TcpListener::bind(&address).await.expect("a free address");
     axum::serve(listener, pages).await.expect("a running server");

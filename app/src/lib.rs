@@ -36,6 +36,7 @@ mod document;
 pub mod html;
 #[cfg(feature = "ssr")]
 pub mod lesson;
+pub mod machine;
 pub mod matrix;
 #[cfg(feature = "ssr")]
 mod page;

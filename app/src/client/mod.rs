@@ -116,8 +116,8 @@ pub(crate) fn act(play: Play, action: Value) {
     });
 }
 
-/// Fetch text.
-pub(crate) fn fetch_text(path: String, then: impl FnOnce(Result<String, Notice>) + 'static) {
+/// Fetch text. Boxed, so that there is one such function in the program.
+pub(crate) fn fetch_text(path: String, then: Box<dyn FnOnce(Result<String, Notice>)>) {
     leptos::task::spawn_local(async move {
         then(match ask("GET", &path, None).await {
             Ok(answer) if answer.status < 300 => Ok(answer.text),

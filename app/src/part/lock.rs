@@ -1,8 +1,9 @@
-//! The lock's panel, and which schedule the stage looks at.
+//! The lock's panel, and under it what each guard would do with an effect that comes too late.
 
 use leptos::prelude::*;
 
 use super::play::play;
+use crate::stage::view::ladder::{self, ladder};
 use crate::stage::view::lock_card::lock_card;
 use crate::stage::view::machine::LOCK_BOX;
 
@@ -42,4 +43,15 @@ pub(crate) fn LockPanel() -> impl IntoView {
         </section>
     }
     .into_any()
+}
+
+/// What each guard would do.
+#[component]
+pub(crate) fn GuardPanel() -> impl IntoView {
+    let play = play();
+    let content = Memo::new(move |_| {
+        let (schedule, now) = (play.schedule.get(), play.now.get());
+        play.with(|stage| ladder::html(ladder(stage, &schedule, now).as_ref()))
+    });
+    view! { <section class="panel" aria-label="Guards" inner_html=move || content.get()></section> }.into_any()
 }

@@ -7,7 +7,7 @@ use super::caption::CaptionBar;
 use super::card::Cards;
 use super::inspector::Inspector;
 use super::keys;
-use super::lock::LockPanel;
+use super::lock::{GuardPanel, LockPanel};
 use super::menu::Menu;
 use super::notice::Notices;
 use super::play::Play;
@@ -73,6 +73,7 @@ fn theatre(page: RunPage) -> impl IntoView {
             </div>
             <div class="col side">
                 <LockPanel />
+                <GuardPanel />
             </div>
             <TimelinePanel />
             <Inspector />

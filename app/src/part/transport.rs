@@ -14,7 +14,8 @@ pub(crate) fn Transport() -> impl IntoView {
         Head::End => play.stream.get() != Stream::None,
         Head::At(_) => play.playing.get(),
     };
-    let speeds = [(0.125, "⅛×"), (1.0, "1×"), (4.0, "4×")];
+    let speeds =
+        [(0.125, "⅛"), (0.25, "¼"), (0.5, "½"), (1.0, "1×"), (2.0, "2"), (4.0, "4"), (8.0, "8")];
     view! {
         <div class="transport" role="group" aria-label="Transport">
             <button
@@ -55,7 +56,7 @@ pub(crate) fn Transport() -> impl IntoView {
                 <Icon name="last" />
             </button>
         </div>
-        <span class="seg seg-s" role="group" aria-label="Speed">
+        <span class="seg seg-s speeds" role="group" aria-label="Speed">
             {speeds
                 .map(|(speed, name)| {
                     view! {

@@ -339,7 +339,13 @@ impl Stage {
 
     fn replica(&mut self, event: &Event, name: &str, incarnation: u32) {
         let at = event.at_us;
-        self.wire.replica(event, name, incarnation);
+        let machine = match &event.kind {
+            Kind::Sent { attempt: Some(id), .. } | Kind::EffectSent { attempt: id, .. } => {
+                self.attempt(id).map(|attempt| attempt.machine.clone())
+            }
+            _ => None,
+        };
+        self.wire.replica(event, name, incarnation, machine);
         self.topology.replica(event, name, incarnation);
         match &event.kind {
             Kind::Ready => {
@@ -366,6 +372,11 @@ impl Stage {
             Kind::Task { attempt, to, .. } => {
                 if let Some(attempt) = self.attempt(attempt) {
                     attempt.move_to(*to, at);
+                }
+            }
+            Kind::Strategy { attempt: Some(attempt), to, .. } => {
+                if let Some(attempt) = self.attempt(attempt) {
+                    attempt.machine.clone_from(to);
                 }
             }
             Kind::GateReached { attempt, gate } => {

@@ -91,6 +91,8 @@ pub struct Attempt {
     pub path: Vec<TaskState>,
     /// Since when it stands there.
     pub since_us: u64,
+    /// Where the strategy's machine stands; empty before it moved.
+    pub machine: String,
     /// How often it asked for the lock; asking several nodes at once is one try.
     pub asked: u32,
     /// How many of these tries failed because somebody else has it.
@@ -129,6 +131,7 @@ impl Attempt {
             state: TaskState::Due,
             path: vec![TaskState::Scheduled, TaskState::Due],
             since_us: at_us,
+            machine: String::new(),
             asked: 0,
             busy: 0,
             asking: false,

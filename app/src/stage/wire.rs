@@ -3,12 +3,15 @@
 use borsh::{BorshDeserialize, BorshSerialize};
 use std::collections::VecDeque;
 
-use locks::event::{EffectAnswer, Event, Kind, Param, Reply};
+use locks::action::Direction;
+use locks::event::{EffectAnswer, Event, Kind, Param, Reply, Source};
 use locks::ids::{AttemptId, CommandId, Endpoint, SinkName};
 use locks::machine::TaskState;
 
 /// Most rows that are kept.
 const MOST: usize = 80;
+/// So many events behind a message its answer is looked for.
+const FAR: usize = 4000;
 
 /// What came back.
 #[derive(Clone, Debug, PartialEq, Eq, BorshSerialize, BorshDeserialize)]
@@ -48,6 +51,10 @@ pub struct WireRow {
     pub answer: Option<(Result_, u64)>,
     /// How long its link has kept it or its answer.
     pub kept_us: u64,
+    /// When its link passed it on.
+    pub passed_us: Option<u64>,
+    /// Where the strategy's machine stood when it sent this.
+    pub machine: String,
     /// Where the task stood, if it moved: before and after.
     pub task: Option<(TaskState, TaskState)>,
 }
@@ -80,7 +87,9 @@ impl Wire {
         }
     }
 
-    pub(super) fn replica(&mut self, event: &Event, name: &str, incarnation: u32) {
+    /// What a replica says; `machine` is where its strategy's machine stands, where it sends something.
+    pub(super) fn replica(&mut self, event: &Event, name: &str, incarnation: u32, machine: Option<String>) {
+        let machine = machine.unwrap_or_default();
         let row = |about: &str, attempt: Option<&AttemptId>| WireRow {
             seq: event.seq,
             at_us: event.at_us,
@@ -95,6 +104,8 @@ impl Wire {
             params: Vec::new(),
             answer: None,
             kept_us: 0,
+            passed_us: None,
+            machine: machine.clone(),
             task: None,
         };
         match &event.kind {
@@ -139,11 +150,33 @@ impl Wire {
     }
 
     pub(super) fn link(&mut self, event: &Event) {
-        if let Kind::LinkPassed { command: Some(command), attempt: Some(attempt), kept_us, .. } = &event.kind {
-            let found = |row: &&mut WireRow| row.command == Some(*command) && row.attempt.as_ref() == Some(attempt);
-            if let Some(row) = self.rows.iter_mut().rev().find(found) {
-                row.kept_us = row.kept_us.saturating_add(*kept_us);
+        let Kind::LinkPassed { command, attempt: Some(attempt), name: Some(_), direction, kept_us, .. } = &event.kind
+        else {
+            return;
+        };
+        let found = |row: &&mut WireRow| row.command == *command && row.attempt.as_ref() == Some(attempt);
+        if let Some(row) = self.rows.iter_mut().rev().find(found) {
+            row.kept_us = row.kept_us.saturating_add(*kept_us);
+            if *direction == Direction::Request {
+                row.passed_us = row.passed_us.or(Some(event.at_us));
             }
         }
+    }
+
+    /// What the first of these events sends, with what becomes of it in the others.
+    pub fn message(events: &[Event]) -> Option<WireRow> {
+        let mut wire = Wire::default();
+        for event in events.iter().take(FAR) {
+            match &event.source {
+                Source::Replica { name, incarnation } => wire.replica(event, name, *incarnation, None),
+                Source::Link { .. } => wire.link(event),
+                _ => {}
+            }
+            // The first event sends nothing, or what it sent is answered.
+            if wire.rows.front().is_none_or(|row| row.answer.is_some()) {
+                break;
+            }
+        }
+        wire.rows.pop_front().filter(|row| Some(row.seq) == events.first().map(|event| event.seq))
     }
 }

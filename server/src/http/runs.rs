@@ -8,7 +8,7 @@ use axum::Router;
 use axum::body::Bytes;
 use axum::extract::{DefaultBodyLimit, Path, Query, State};
 use axum::http::{StatusCode, header};
-use axum::response::{IntoResponse, Response};
+use axum::response::{Html, IntoResponse, Response};
 use axum::routing::{delete, get, post};
 use locks::event::Event;
 use serde::Deserialize;
@@ -32,6 +32,7 @@ pub fn router() -> Router<App> {
         .route("/api/runs", get(list))
         .route("/api/runs/{id}", delete(forget))
         .route("/api/runs/{id}/log", get(log))
+        .route("/api/runs/{id}/machine", get(machine))
         .route("/api/runs/{id}/scenario", get(scenario))
         .route("/api/runs/{id}/export", get(export))
         .route("/api/runs/import", post(import).layer(DefaultBodyLimit::max(IMPORT_LIMIT)))
@@ -70,6 +71,29 @@ async fn log(
     let events = log.page(page.after, page.limit.unwrap_or(PAGE).min(PAGE));
     let events: Vec<&Event> = events.iter().map(Arc::as_ref).collect();
     Ok(if page.packed { locks::packed::pack_text(&events).into_response() } else { Json(events).into_response() })
+}
+
+#[derive(Deserialize)]
+struct Looked {
+    /// At which event.
+    at: u64,
+    schedule: String,
+    /// Whose way is shown; empty: of whoever entered last.
+    #[serde(default)]
+    replica: String,
+}
+
+/// The strategy's state machine at an event, as markup.
+async fn machine(
+    State(app): State<App>,
+    Path(id): Path<String>,
+    Query(looked): Query<Looked>,
+    learner: Learner,
+) -> Result<Html<String>, ApiError> {
+    let log = readable(&app, &id, &learner).await?;
+    let events = log.page(0, usize::try_from(looked.at).unwrap_or(usize::MAX));
+    let events = events.iter().map(|event| &**event);
+    Ok(Html(app::machine::html(events, &looked.schedule, &looked.replica)))
 }
 
 async fn scenario(

@@ -1,4 +1,4 @@
-//! The inspector: Wire, Rows & keys, Log, Scenario, as tabs.
+//! The inspector: Wire, Machine, Rows & keys, Log, Scenario, as tabs.
 
 use leptos::ev::KeyboardEvent;
 use leptos::prelude::*;
@@ -8,6 +8,7 @@ use super::play::play;
 use crate::stage::view::words;
 
 mod log;
+mod machine;
 mod scenario;
 mod sheets;
 mod wire;
@@ -15,17 +16,19 @@ mod wire;
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Tab {
     Wire,
+    Machine,
     Sheets,
     Log,
     Scenario,
 }
 
 impl Tab {
-    const ALL: [Tab; 4] = [Tab::Wire, Tab::Sheets, Tab::Log, Tab::Scenario];
+    const ALL: [Tab; 5] = [Tab::Wire, Tab::Machine, Tab::Sheets, Tab::Log, Tab::Scenario];
 
     fn name(self) -> &'static str {
         match self {
             Tab::Wire => "Wire",
+            Tab::Machine => "Machine",
             Tab::Sheets => "Rows & keys",
             Tab::Log => "Log",
             Tab::Scenario => "Scenario",
@@ -35,6 +38,7 @@ impl Tab {
     fn id(self) -> &'static str {
         match self {
             Tab::Wire => "tab-wire",
+            Tab::Machine => "tab-machine",
             Tab::Sheets => "tab-rows",
             Tab::Log => "tab-log",
             Tab::Scenario => "tab-scenario",
@@ -100,7 +104,8 @@ pub(crate) fn Inspector() -> impl IntoView {
             </div>
             <div class="tab-p" id="tab-panel" role="tabpanel" aria-labelledby=move || tab.get().id()>
                 {move || match tab.get() {
-                    Tab::Wire => view! { <wire::Wire /> }.into_any(),
+                    Tab::Wire => view! { <wire::Wire tab /> }.into_any(),
+                    Tab::Machine => view! { <machine::Machine /> }.into_any(),
                     Tab::Sheets => view! { <sheets::Sheets /> }.into_any(),
                     Tab::Log => view! { <log::Log /> }.into_any(),
                     Tab::Scenario => view! { <scenario::Scenario /> }.into_any(),

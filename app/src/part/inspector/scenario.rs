@@ -18,10 +18,11 @@ pub(super) fn Scenario() -> impl IntoView {
     // Fetched again after each thing that was done.
     Effect::new(move |_| {
         steps.track();
-        client::fetch_text(ask.clone(), move |fetched| match fetched {
+        let then = move |fetched| match fetched {
             Ok(toml) => text.set(toml),
             Err(notice) => play.notice.set(Some(notice)),
-        });
+        };
+        client::fetch_text(ask.clone(), Box::new(then));
     });
     let export = format!("/api/runs/{}/export", play.id.get_value());
     let race = move || {

@@ -2,14 +2,22 @@
 
 use leptos::prelude::*;
 
+use super::Tab;
+use crate::client;
 use crate::part::play::play;
 use crate::part::rows::Rows;
 use crate::stage::view::rows;
 
-/// The tab.
+/// The tab. Where in the machine a command came from is shown by the machine's own tab.
 #[component]
-pub(super) fn Wire() -> impl IntoView {
+pub(super) fn Wire(tab: RwSignal<Tab>) -> impl IntoView {
     let play = play();
+    let trace = move |event: web_sys::MouseEvent| {
+        if let Some(replica) = client::clicked(&event, "data-rep") {
+            play.selected.set(Some(replica));
+            tab.set(Tab::Machine);
+        }
+    };
     let rows = Memo::new(move |_| {
         let schedule = (!play.all.get()).then(|| play.schedule.get());
         let now = play.now.get();
@@ -18,7 +26,7 @@ pub(super) fn Wire() -> impl IntoView {
         })
     });
     view! {
-        <div class="scroll-x tab-s" tabindex="0" role="group" aria-label="Commands, scrolls">
+        <div class="scroll-x tab-s" tabindex="0" role="group" aria-label="Commands, scrolls" on:click=trace>
             <table class="wire">
                 <thead>
                     <tr>
@@ -27,6 +35,7 @@ pub(super) fn Wire() -> impl IntoView {
                         <th>"who → where"</th>
                         <th>"result"</th>
                         <th class="r">"latency"</th>
+                        <th>"machine at"</th>
                         <th>"task"</th>
                         <th class="w60">"command, verbatim"</th>
                     </tr>

@@ -9,6 +9,7 @@ use crate::client;
 use crate::part::play::{Head, play};
 use crate::stage::view::timeline::{self, Lanes, Mark};
 use crate::stage::view::words;
+use crate::stage::wire::Wire;
 
 #[component]
 pub(super) fn Picture(view: View) -> impl IntoView {
@@ -39,7 +40,11 @@ pub(super) fn Picture(view: View) -> impl IntoView {
     });
     let scheduled = Memo::new(move |_| {
         let (look, now) = (play.look(), play.now.get());
-        play.with(|stage| timeline::scheduled(stage, &look, &scale.read(), &lanes.read(), now))
+        let picked = match play.head.get() {
+            Head::At(seq) => play.with_log(|events| Wire::message(events.get(seq.saturating_sub(1) as usize..)?)),
+            Head::End => None,
+        };
+        play.with(|stage| timeline::scheduled(stage, &look, &scale.read(), &lanes.read(), now, picked.as_ref()))
     });
     let shift = move || {
         let at = scale.read().x(play.slide.get());
@@ -146,6 +151,9 @@ pub(super) fn Picture(view: View) -> impl IntoView {
                     <g transform=shift inner_html=move || scheduled.get()></g>
                     <g transform=move || format!("translate({:.1} 0)", view.head())>
                         <path d=move || format!("M0 15V{}", height()) class="head"></path>
+                        // A tick that slides under the flag fades before it would be cut.
+                        <path d="M-92 0h40v14h-40z" fill="url(#fade)"></path>
+                        <path d="M52 0h40v14H52z" fill="url(#fade2)"></path>
                         <rect x="-52" y="0" width="104" height="16" rx="2" class="headf"></rect>
                         <text x="0" y="11.5" class="headt" text-anchor="middle">
                             {flag}

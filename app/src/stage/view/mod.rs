@@ -6,6 +6,7 @@
 //! | [`caption`] | what is true now, in one sentence, and the judge's figures |
 //! | [`card`] | a replica: its process, its task's machine, the three witnesses and their joints |
 //! | [`deed`] | what was done to a run of which another moment is shown |
+//! | [`ladder`] | what each guard would do with an effect that comes late or again |
 //! | [`lock_card`] | the lock: holder, epoch, time to live, its machine |
 //! | [`machine`] | the pictures of the two state machines |
 //! | [`ring`] | the picture of a time to live |
@@ -19,6 +20,7 @@ pub mod caption;
 pub mod card;
 mod card_html;
 pub mod deed;
+pub mod ladder;
 pub mod lock_card;
 pub mod machine;
 pub mod ring;

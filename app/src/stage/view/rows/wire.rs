@@ -30,6 +30,8 @@ pub struct WireLine {
     pub open: bool,
     /// Until the answer, or until now.
     pub latency: String,
+    /// Where the strategy's machine stood when it was sent.
+    pub machine: String,
     /// How the task moved by it.
     pub task: String,
     /// It is the event at the playhead.
@@ -50,7 +52,12 @@ pub fn wire_row(line: &WireLine) -> Row {
     html.open("td").class("span", "row row-5").badge(Some(&line.replica), Size::Small);
     html.class("span", "ink2").text("→ ").text(&line.to).close().close().close();
     html.element("td", if line.open { "b" } else { "" }, &line.result);
-    html.element("td", "num r", &line.latency).element("td", "ink2", &line.task);
+    html.element("td", "num r", &line.latency).class("td", "ink2");
+    if !line.machine.is_empty() {
+        html.class("button", "link").attr("title", "Show where in the strategy’s machine it came from");
+        html.attr("data-seq", &line.seq.to_string()).attr("data-rep", &line.replica).text(&line.machine).close();
+    }
+    html.close().element("td", "ink2", &line.task);
     html.class("td", "cmd");
     for (piece, text) in sql::pieces(&line.text) {
         match piece {
@@ -85,6 +92,7 @@ fn wire_line(stage: &Stage, row: &WireRow, now_us: u64) -> WireLine {
         result: row.answer.as_ref().map_or_else(|| "unanswered".to_owned(), |(what, _)| result(what)),
         open: row.answer.is_none(),
         latency: words::fine_ms(took),
+        machine: row.machine.clone(),
         task: match row.task {
             Some((from, to)) => format!("{} → {}", from.name(), to.name()),
             None => String::new(),

@@ -1,11 +1,14 @@
 //! What lies under the marks: axis, ticks, lanes, collapsed gaps; and what lies right of the playhead:
-//! only what is scheduled, dashed.
+//! only what is scheduled, dashed, and the whole way of a message that somebody looks at.
 
 use std::fmt::Write;
 
+use super::marks::message;
 use super::{Lanes, Look, Scale, schedule_of};
+use crate::html::escaped;
 use crate::stage::Stage;
-use crate::stage::view::words;
+use crate::stage::view::{epoch_words, hue, words};
+use crate::stage::wire::WireRow;
 
 /// Half the width of a tick's label.
 const LABEL: f64 = 20.0;
@@ -85,11 +88,37 @@ fn gap(svg: &mut String, x: f64, height: f64, length: String) {
     );
 }
 
-/// What is scheduled right of the playhead: how long the present hold lasts, by the store's clock.
-pub fn scheduled(stage: &Stage, look: &Look, scale: &Scale, lanes: &Lanes, now_us: u64) -> String {
-    let mut svg = String::new();
+/// What is scheduled right of the playhead: how long the present hold lasts, by the store's clock, and when a
+/// delayed effect arrives. `picked` is what the event under the playhead sent.
+pub fn scheduled(
+    stage: &Stage,
+    look: &Look,
+    scale: &Scale,
+    lanes: &Lanes,
+    now_us: u64,
+    picked: Option<&WireRow>,
+) -> String {
+    let mut svg = picked.and_then(|row| message(row, scale, lanes)).unwrap_or_default();
     if look.is_all() {
         return svg;
+    }
+    for packet in &stage.topology.packets {
+        let due = packet.sent_us + packet.delay_ms * 1000;
+        let seen = packet.attempt.is_some() && packet.command.is_none() && due > now_us;
+        let Some(lane) = lanes.of(&packet.replica).filter(|_| seen && packet.passed_us.is_none()) else { continue };
+        let (from, to, y) = (scale.x(packet.sent_us), scale.x(due), lanes.sink + 14.0);
+        let hue = hue(&packet.replica);
+        _ = write!(
+            svg,
+            r#"<path d="M{from:.1} {:.1}L{to:.1} {y:.1}" class="msg s-{hue}"/><path d="M{to:.1} {:.1}l6.5 6.5-6.5 6.5-6.5-6.5z" class="ghost s-{hue}"/><text x="{:.1}" y="{:.1}" class="t t-halo">{}{}, +{}</text>"#,
+            lane + 20.0,
+            y - 6.5,
+            to + 11.0,
+            y + 4.0,
+            escaped(&packet.replica),
+            epoch_words(packet.epoch),
+            words::ms(due - now_us)
+        );
     }
     let open = stage
         .track

@@ -5,11 +5,13 @@ use super::{Lanes, Look, Scale};
 use crate::stage::Stage;
 
 mod judge;
+mod message;
 mod replica;
 mod sink;
 mod store;
 mod you;
 
+pub(super) use message::message;
 pub(super) use replica::{section_words, wait_words};
 
 /// A mark: what it is, and its picture. The same mark with the same picture need not be drawn again.
@@ -58,6 +60,7 @@ pub fn marks(stage: &Stage, look: &Look, scale: &Scale, lanes: &Lanes, window: (
     pen.waits();
     pen.unanswered();
     pen.holds();
+    pen.messages();
     pen.effects();
     pen.marks.sort();
     pen.marks
