@@ -11,7 +11,8 @@ pub(super) fn line(shown: &Shown<'_>) -> String {
     html.class("div", "tab-bar");
     for (name, who) in &shown.trace.who {
         let pressed = if name == shown.whose { "true" } else { "false" };
-        html.class("button", "btn btn-s who-b").attr("data-rep", name).attr("aria-pressed", pressed);
+        html.class("button", "btn btn-s who-b").attr("data-m", &format!("p:{name}"));
+        html.attr("data-rep", name).attr("aria-pressed", pressed);
         html.badge(Some(name), Size::Small);
         let state = match who.key(shown.first()) {
             END => "idle again",

@@ -7,6 +7,7 @@ use wasm_bindgen::JsCast;
 
 use super::menu::offered;
 use super::play::Play;
+use super::steps::step;
 use crate::stage::menu::{Deed, Target};
 
 /// Is a key meant for the page? Not while somebody types, and not with a modifier.
@@ -51,7 +52,11 @@ fn press(play: Play, event: &KeyboardEvent) -> bool {
         "Escape" => play.menu.set(None),
         digit @ ("1" | "2" | "3" | "4" | "5" | "6" | "7" | "8" | "9") => {
             let at = digit.as_bytes()[0] - b'1';
-            play.selected.set(play.peek(|stage| stage.replicas.keys().nth(usize::from(at)).cloned()));
+            let name = play.peek(|stage| stage.replicas.keys().nth(usize::from(at)).cloned());
+            if let Some(name) = &name {
+                step(play, name);
+            }
+            play.selected.set(name);
         }
         key => {
             let Some(name) = play.selected.get_untracked() else { return false };

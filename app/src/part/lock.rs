@@ -49,9 +49,9 @@ pub(crate) fn LockPanel() -> impl IntoView {
 #[component]
 pub(crate) fn GuardPanel() -> impl IntoView {
     let play = play();
-    let content = Memo::new(move |_| {
+    let content = move || {
         let (schedule, now) = (play.schedule.get(), play.now.get());
         play.with(|stage| ladder::html(ladder(stage, &schedule, now).as_ref()))
-    });
-    view! { <section class="panel" aria-label="Guards" inner_html=move || content.get()></section> }.into_any()
+    };
+    view! { <section class="panel" aria-label="Guards" inner_html=content></section> }.into_any()
 }

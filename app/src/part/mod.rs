@@ -14,6 +14,7 @@ pub(crate) mod notice;
 pub(crate) mod play;
 pub(crate) mod rows;
 pub(crate) mod run_bar;
+pub(crate) mod steps;
 pub(crate) mod theatre;
 pub(crate) mod timeline;
 pub(crate) mod transport;

@@ -10,6 +10,7 @@ use super::icons::Icon;
 use super::keys::fire;
 use super::play::{Play, play};
 use crate::html::Html;
+use crate::stage::view::steps::is_gated;
 use crate::stage::view::words;
 
 /// The bar.
@@ -121,6 +122,7 @@ pub(crate) fn RunBar() -> impl IntoView {
                 </span>
             </div>
             <span class="grow hide-s"></span>
+            {play.owner.then(|| view! { <StepSwitch /> })}
             <a class="muted num hide-s run-id" href=format!("/runs/{id}") rel="external" title="A link to this run">
                 "run "
                 {id.get(..4).unwrap_or(&id).to_owned()}
@@ -132,6 +134,21 @@ pub(crate) fn RunBar() -> impl IntoView {
                 </button>
             </Show>
         </section>
+    }
+    .into_any()
+}
+
+/// Another lab: one in which nobody moves without a step, or one that runs by itself again.
+#[component]
+fn StepSwitch() -> impl IntoView {
+    let gated = play().peek(is_gated);
+    let (to, name) = if gated { ("false", "Run by itself") } else { ("true", "Step by step") };
+    view! {
+        <form method="post" action="/lab">
+            <button class="btn" name="gated" value=to title="Begins a new run; this one stays under Runs">
+                {name}
+            </button>
+        </form>
     }
     .into_any()
 }

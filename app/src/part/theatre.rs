@@ -13,9 +13,11 @@ use super::notice::Notices;
 use super::play::Play;
 use super::rows::seek;
 use super::run_bar::RunBar;
+use super::steps::Steps;
 use super::timeline::TimelinePanel;
 use crate::client;
 use crate::data::RunPage;
+use crate::stage::view::steps;
 
 /// The element that the browser brings to life.
 const ROOT: &str = "stage";
@@ -42,6 +44,7 @@ pub fn hydrate() {
 /// A run on the stage.
 fn theatre(page: RunPage) -> impl IntoView {
     let (at, about) = (page.at, page.heading.clone());
+    let steps = page.owner && page.live && steps::is_gated(&page.stage);
     let play = Play::new(page);
     provide_context(play);
     Effect::new(move |_| {
@@ -68,6 +71,7 @@ fn theatre(page: RunPage) -> impl IntoView {
                     }
                 })}
             <CaptionBar />
+            {steps.then(|| view! { <Steps /> })}
             <div class="col">
                 <Cards />
             </div>

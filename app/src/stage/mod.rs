@@ -379,9 +379,10 @@ impl Stage {
                     attempt.machine.clone_from(to);
                 }
             }
-            Kind::GateReached { attempt, gate } => {
+            Kind::GateReached { attempt, gate, text, params } => {
                 if let Some(attempt) = self.attempt(attempt) {
                     attempt.gate = Some(gate.clone());
+                    attempt.next = view::rows::command(text, params);
                 }
             }
             Kind::GatePassed { attempt, .. } => {

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::{EffectAnswer, Fault, Problem, ProcessName, ProcessState, Reply, Schedule, StoreCommand, WorkEnd};
+use super::{EffectAnswer, Fault, Param, Problem, ProcessName, ProcessState, Reply, Schedule, StoreCommand, WorkEnd};
 use crate::action::{Action, Direction};
 use crate::ids::{AttemptId, CommandId, Endpoint, Gate, LockName, SinkName, Slot, Token};
 use crate::machine::{LockState, Outcome, TaskState};
@@ -191,6 +191,12 @@ pub enum Kind {
         attempt: AttemptId,
         /// The gate.
         gate: Gate,
+        /// What it will send behind the gate, verbatim; empty where it sends nothing.
+        #[serde(default, skip_serializing_if = "String::is_empty")]
+        text: String,
+        /// Parameters of that.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        params: Vec<Param>,
     },
     /// It was let pass, or the gate opened by itself.
     GatePassed {

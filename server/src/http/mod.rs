@@ -6,6 +6,7 @@
 //! | `GET /`, `/lab`, `/runs`, `/runs/{id}` | pages, rendered here and hydrated in the browser |
 //! | `GET /runs/compare?run={id}&run={id}` | two runs side by side |
 //! | `/lesson...`, `/api/lesson...` | the guided lesson, see `lesson` |
+//! | `POST /lab` | begin another lab: `gated=true` to step through it |
 //! | `/matrix`, `/api/matrix...` | the failure matrix, see `matrix` |
 //! | `GET /api/runs` | the learner's stored runs |
 //! | `GET /api/runs/{id}/events?after=N` | server-sent events; `Last-Event-ID` wins over `after` |

@@ -5,10 +5,13 @@ use app::data::{Compared, PageProblem, RunPage};
 use app::stage::Stage;
 use app::{Page, document};
 use axum::Router;
+use axum::Form;
 use axum::extract::{Path, Query, State};
 use axum::http::{StatusCode, header};
-use axum::response::{Html, IntoResponse, Response};
+use axum::response::{Html, IntoResponse, Redirect, Response};
 use axum::routing::{MethodRouter, get};
+use locks::setup::{Gated, Setup};
+use serde::Deserialize;
 
 use super::App;
 use super::headers::PAGE_POLICY;
@@ -17,11 +20,14 @@ use super::problem::ApiError;
 use super::runs::readable;
 use crate::run::log::Log;
 
+/// The lease of a lab that is stepped through, in milliseconds.
+const STEPPING_LEASE_MS: u64 = 600_000;
+
 /// All pages.
 pub fn router() -> Router<App> {
     Router::new()
         .route("/", get(async || show(Page::Start)))
-        .route("/lab", get(lab))
+        .route("/lab", get(lab).post(other_lab))
         .route("/runs", get(runs))
         .route("/runs/compare", get(compare))
         .route("/runs/{id}", get(run))
@@ -36,6 +42,34 @@ pub fn fallback(app: &App) -> MethodRouter {
 async fn lab(State(app): State<App>, learner: Learner) -> Response {
     match app.sessions.open(&learner.0).await {
         Ok(live) => show(run_page(live.id().to_owned(), &live.log(), true)),
+        Err(error) => problem(error.into()),
+    }
+}
+
+#[derive(Deserialize)]
+struct Wanted {
+    gated: bool,
+}
+
+/// Begin another lab with the same strategy, guard and replicas: one to step through, or one that runs by
+/// itself. The one before is stored.
+async fn other_lab(State(app): State<App>, learner: Learner, Form(wanted): Form<Wanted>) -> Response {
+    let mut setup = Setup::live();
+    if let Some(live) = app.sessions.of(&learner.0) {
+        let now = live.setup();
+        if (now.gated != Gated::No) == wanted.gated {
+            return Redirect::to("/lab").into_response();
+        }
+        live.close().await;
+        let Setup { strategy, guard, handler, sink, .. } = now;
+        setup = Setup { strategy, guard, handler, sink, ..setup };
+    }
+    if wanted.gated {
+        // People think for seconds: a lease that ends meanwhile is let go by on purpose only.
+        setup = Setup { gated: Gated::Yes(Vec::new()), cron: false, lease_ms: STEPPING_LEASE_MS, ..setup };
+    }
+    match app.sessions.open_with(&learner.0, setup).await {
+        Ok(_) => Redirect::to("/lab").into_response(),
         Err(error) => problem(error.into()),
     }
 }

@@ -205,7 +205,7 @@ impl Standing {
                     AttemptStanding { slot: slot.clone(), lock: lock.clone(), at: VecDeque::new(), outcome: None };
                 replica.attempts.insert(attempt.clone(), new);
             }
-            Kind::GateReached { attempt, gate } => {
+            Kind::GateReached { attempt, gate, .. } => {
                 self.gates += 1;
                 if let Some(standing) = replica.attempts.get_mut(attempt) {
                     standing.at.push_back((gate.clone(), self.gates));

@@ -11,6 +11,7 @@ mod chrome;
 mod every_page;
 mod faults;
 mod lesson;
+mod machine;
 mod matrix;
 mod page;
 mod places;

@@ -4,8 +4,6 @@
 
 use leptos::html::Div;
 use leptos::prelude::*;
-use wasm_bindgen::JsCast;
-use web_sys::Element;
 
 use crate::client;
 use crate::part::play::{Notice, Play, play};
@@ -50,7 +48,7 @@ fn load(play: Play, wanted: Memo<String>, root: NodeRef<Div>, busy: StoredValue<
             let Some(now) = wanted.try_get_untracked() else { return };
             busy.set_value(false);
             match (fetched, root.get_untracked()) {
-                (Ok(drawn), Some(root)) => put(&root, &drawn),
+                (Ok(drawn), Some(root)) => client::put(&root, &drawn),
                 (Err(notice), _) => return play.notice.set(Some(notice)),
                 _ => {}
             }
@@ -60,29 +58,4 @@ fn load(play: Play, wanted: Memo<String>, root: NodeRef<Div>, busy: StoredValue<
         }
     };
     client::fetch_text(asked, Box::new(then));
-}
-
-/// Take over what has changed. The same machine has the same parts in the same order.
-fn put(root: &Element, drawn: &str) {
-    let fresh = document().create_element("div");
-    let Ok(fresh) = fresh else { return };
-    fresh.set_inner_html(drawn);
-    let parts = |of: &Element| of.query_selector_all("[data-m]").ok();
-    let (Some(old), Some(new)) = (parts(root), parts(&fresh)) else { return };
-    let pair = |i| Some((old.get(i)?.dyn_into::<Element>().ok()?, new.get(i)?.dyn_into::<Element>().ok()?));
-    let name = |part: &Element| part.get_attribute("data-m");
-    let pairs: Option<Vec<(Element, Element)>> = (0..new.length()).map(pair).collect();
-    match pairs.filter(|pairs| pairs.iter().all(|(old, new)| name(old) == name(new))) {
-        Some(pairs) if old.length() == new.length() => {
-            for (old, new) in pairs {
-                let class = new.get_attribute("class").unwrap_or_default();
-                _ = old.set_attribute("class", &class);
-                // What stands in a part without parts of its own.
-                if class.ends_with("leaf") && old.inner_html() != new.inner_html() {
-                    old.set_inner_html(&new.inner_html());
-                }
-            }
-        }
-        _ => root.set_inner_html(drawn),
-    }
 }

@@ -83,12 +83,11 @@ pub fn ladder(stage: &Stage, schedule: &str, now_us: u64) -> Option<Ladder> {
         Rung { guard: Some(guard), does, why, set: set.contains(&guard) }
     };
     let none = Rung { guard: None, does: Does::Accepts, why: "checks nothing".to_owned(), set: set.is_empty() };
-    Some(Ladder {
-        replica: subject.attempt.replica.clone(),
-        rungs: [none].into_iter().chain(Guard::LADDER.map(rung)).collect(),
-        title: subject.title,
-        note: subject.note,
-    })
+    let mut rungs = vec![none];
+    for guard in Guard::LADDER {
+        rungs.push(rung(guard));
+    }
+    Some(Ladder { replica: subject.attempt.replica.clone(), rungs, title: subject.title, note: subject.note })
 }
 
 fn accepted<'a>(effects: &'a [Effect], slot: &'a Slot) -> impl Iterator<Item = &'a Effect> {
@@ -221,8 +220,10 @@ pub fn html(ladder: Option<&Ladder>) -> String {
             }
         }
         None => {
-            for guard in [None].into_iter().chain(Guard::LADDER.map(Some)) {
-                rung(&mut rungs, guard, ("", 'g'), "no late or second effect yet", false, hue_of);
+            let quiet = "no late or second effect yet";
+            rung(&mut rungs, None, ("", 'g'), quiet, false, hue_of);
+            for guard in Guard::LADDER {
+                rung(&mut rungs, Some(guard), ("", 'g'), quiet, false, hue_of);
             }
         }
     }

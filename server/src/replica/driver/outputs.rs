@@ -53,8 +53,30 @@ impl<S: Strategy> Driver<S> {
 
     /// An attempt waits at a gate.
     pub(super) fn wait(&mut self, waiting: Waiting<S::Op>) {
-        self.me.say(Kind::GateReached { attempt: waiting.attempt.clone(), gate: waiting.gate.clone() });
+        let (text, params) = self.next(waiting.outputs.front());
+        self.me.say(Kind::GateReached { attempt: waiting.attempt.clone(), gate: waiting.gate.clone(), text, params });
         self.gates.wait(waiting);
+    }
+
+    /// What an output would send, verbatim.
+    fn next(&mut self, output: Option<&Output<S::Op>>) -> (String, Vec<Param>) {
+        match output {
+            Some(Output::Send { op, .. }) => {
+                let wire = op.wire();
+                (wire.text.to_owned(), wire.params)
+            }
+            Some(Output::Effect { attempt, epoch, .. }) => {
+                let request = self.effect_of(attempt, *epoch).map(|effect| self.sink.request(effect));
+                (request.map(|request| request.text()).unwrap_or_default(), Vec::new())
+            }
+            _ => Default::default(),
+        }
+    }
+
+    fn effect_of(&mut self, attempt: &AttemptId, epoch: Option<u64>) -> Option<Effect> {
+        let under_way = self.under_way(attempt)?;
+        let (lock, slot, token) = (under_way.lock.clone(), under_way.slot.clone(), under_way.token.clone());
+        Some(Effect { attempt: attempt.clone(), lock, slot, epoch, token })
     }
 
     /// An attempt passes its gate.
@@ -247,9 +269,8 @@ impl<S: Strategy> Driver<S> {
 
     fn effect(&mut self, attempt: AttemptId, epoch: Option<u64>, within: Option<Session>) {
         let (me, tell) = (self.me.clone(), self.tell.clone());
-        let Some(under_way) = self.under_way(&attempt) else { return };
-        let (lock, slot, token) = (under_way.lock.clone(), under_way.slot.clone(), under_way.token.clone());
-        let effect = Effect { attempt: attempt.clone(), lock, slot: slot.clone(), epoch, token };
+        let Some(effect) = self.effect_of(&attempt, epoch) else { return };
+        let slot = effect.slot.clone();
         let request = self.sink.request(effect);
         let text = request.text();
         let in_session = within.map(|session| format!("{}/{}", self.schedule, session.0));

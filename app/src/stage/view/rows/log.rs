@@ -120,7 +120,7 @@ fn said(kind: &Kind) -> (&'static str, String) {
         Kind::Strategy { schedule, from, on, to, .. } => {
             ("strategy moved", format!("{schedule}: {from} → {to} on {on}"))
         }
-        Kind::GateReached { attempt, gate } => ("gate reached", format!("{attempt}: {gate}")),
+        Kind::GateReached { attempt, gate, .. } => ("gate reached", format!("{attempt}: {gate}")),
         Kind::GatePassed { attempt, gate } => ("gate passed", format!("{attempt}: {gate}")),
         Kind::Sent { command, .. } => ("command sent", format!("{} to {}", command.name, command.to)),
         Kind::Answered { name, reply, took_us, .. } => {

@@ -7,7 +7,7 @@ mod wire;
 
 pub use log::{LogLine, log_line, log_row};
 pub use sheets::{Cell, Sheet, sheets, sheets_html};
-pub use wire::{WireLine, result, wire, wire_row};
+pub use wire::{WireLine, command, result, wire, wire_row};
 
 use crate::html::Html;
 

@@ -101,6 +101,12 @@ fn wire_line(stage: &Stage, row: &WireRow, now_us: u64) -> WireLine {
     }
 }
 
+/// A command with its parameters, as a comment.
+pub fn command(text: &str, list: &[Param]) -> String {
+    let list = params(list);
+    if list.is_empty() { text.to_owned() } else { format!("{text} -- {list}") }
+}
+
 fn params(params: &[Param]) -> String {
     let said: Vec<String> =
         params.iter().enumerate().map(|(i, param)| format!("${} = {}", i + 1, param_words(param))).collect();
