@@ -92,6 +92,7 @@ const HEAD: &str = r#"<!DOCTYPE html><html lang="en"><head><meta charset="utf-8"
 const PROGRAM: &str = r#"<link rel="modulepreload" href="/pkg/aegis.js">
 <link rel="preload" href="/pkg/aegis.wasm" as="fetch" type="application/wasm" crossorigin>
 <script type="module" src="/hydrate.js"></script>
+<script type="module" src="/live.js"></script>
 "#;
 
 /// Saves the matrix page its jumps; it works without.

@@ -8,6 +8,8 @@
 //! | [`stage`] | the fold of an event log into what the stage shows; pure, tested without a browser |
 //! | [`matrix`] | the matrix page and the race, as text |
 //! | `lesson` | the guided lesson: its text and its pages; on the server only |
+//! | [`machine`] | a strategy's state machine as a picture, lit by the log; on the server only |
+//! | [`steps`] | what each replica is about to do, in a run that is stepped through; on the server only |
 //! | [`html`] | markup written by pure functions, for server and browser alike |
 //! | `document`, `page` | the documents; on the server only |
 //! | `part` | components, one a file: what the browser brings to life |
@@ -42,6 +44,7 @@ pub mod matrix;
 mod page;
 mod part;
 pub mod stage;
+pub mod steps;
 
 #[cfg(feature = "ssr")]
 pub use document::{Page, document};

@@ -41,7 +41,11 @@ fn class(drawn: &str, part: &str) -> String {
 fn badges(drawn: &str, state: &str) -> Vec<String> {
     let at = drawn.find(&format!("data-m=\"w:{state}\"")).unwrap();
     let inner = drawn[at..].split("</g>").next().unwrap();
-    inner.split("</text>").filter_map(|part| part.rsplit('>').next().filter(|name| !name.is_empty())).map(str::to_owned).collect()
+    inner
+        .split("</text>")
+        .filter_map(|part| part.rsplit('>').next().filter(|name| !name.is_empty()))
+        .map(str::to_owned)
+        .collect()
 }
 
 #[test]

@@ -5,16 +5,15 @@ mod sample;
 use std::sync::Arc;
 
 use app::matrix::strip::{Shared, strip};
-use app::matrix::{Cell, CellName, Line, MatrixPage, Measured, Opened, Place, Race, Row, Said, Tally, UnderWay};
+use app::matrix::{Cell, CellName, Line, MatrixPage, Measured, Opened, Place, Race, Row, Run, Said, Tally, UnderWay};
 use app::matrix::{page, picture};
-use app::stage::Stage;
 use locks::matrix::{Coverage, Figures};
 use sample::{collision, dead_holder, paused_holder, rejected_effect};
 
-fn stages() -> Vec<Arc<Stage>> {
+fn stages() -> Vec<Arc<Run>> {
     [collision(), paused_holder(), rejected_effect(), dead_holder()]
         .iter()
-        .map(|log| Arc::new(picture::settled(Stage::of(&log.events))))
+        .map(|log| Arc::new(Run::of(&log.events)))
         .collect()
 }
 
@@ -128,7 +127,7 @@ fn every_element_that_opens_closes() {
 #[test]
 fn all_lines_of_a_race_share_one_scale() {
     let stages = stages();
-    let shared = Shared::new(stages.iter().map(Arc::as_ref), 1032.0);
+    let shared = Shared::new(stages.iter().map(|run| &***run), 1032.0);
     for stage in &stages {
         let (from, to) = picture::span(stage, &picture::look(stage));
         assert!(to - from <= shared.length_us);
@@ -141,10 +140,47 @@ fn all_lines_of_a_race_share_one_scale() {
 #[test]
 fn a_line_shows_what_happened() {
     let stages = stages();
-    let shared = Shared::new(stages.iter().map(Arc::as_ref), 1032.0);
+    let shared = Shared::new(stages.iter().map(|run| &***run), 1032.0);
     let line = |nth: usize| strip(&stages[nth], shared, true, "a line");
     assert!(line(0).contains("no lock") && line(0).contains("× for this slot") && line(0).contains("url(#vi)"));
     assert!(line(1).contains("class=\"hollow s-a\"") && line(1).contains("class=\"frost\""));
     assert!(line(2).contains("rejected by current-epoch"));
     assert!(!strip(&stages[0], shared, false, "a line").contains("<text"), "on a phone labels are off");
+}
+
+/// A has three nodes of five and B two: a quorum and what is none, each node's own word.
+#[test]
+fn a_quorum_is_seen_node_by_node() {
+    use locks::event::{Kind, Param, Source, StoreCommand};
+    use locks::ids::{CommandId, Endpoint};
+    let mut log = sample::Log::new(locks::setup::Setup { strategy: "redlock".into(), ..locks::setup::Setup::live() });
+    let key = format!("{}{}", Param::KEY, sample::SETTLE);
+    for (name, token) in [("A", "aaaa"), ("B", "bbbb")] {
+        let go = log.due(1000.0, name, sample::SETTLE);
+        let command = StoreCommand {
+            command: CommandId(1),
+            name: "acquire".to_owned(),
+            to: Endpoint::Redis(1),
+            session: "lock".to_owned(),
+            text: "SET $1 $2 NX PX $3".to_owned(),
+            params: vec![Param::Text(key.clone()), Param::Text(token.to_owned()), Param::Int(1500)],
+            timeout_ms: 100,
+        };
+        log.replica(1001.0, name, Kind::Sent { attempt: Some(go.id), lock: sample::SETTLE.to_owned(), command });
+    }
+    for (node, token) in [(1, "aaaa"), (2, "aaaa"), (3, "aaaa"), (4, "bbbb"), (5, "bbbb")] {
+        let value = Some(token.to_owned());
+        log.say(1002.0, Source::Store(Endpoint::Redis(node)), Kind::Key { key: key.clone(), value, pttl_ms: 1500 });
+    }
+    log.say(1400.0, Source::Store(Endpoint::Redis(4)), Kind::Key { key: key.clone(), value: None, pttl_ms: -2 });
+    let run = Run::of(&log.events);
+    assert_eq!(run.quorum.nodes, 5);
+    let of = |name: &str| run.quorum.stood.iter().filter(|one| one.replica.as_deref() == Some(name)).count();
+    assert_eq!((of("A"), of("B")), (3, 2));
+    let ended: Vec<u8> = run.quorum.stood.iter().filter(|one| one.span.1.is_some()).map(|one| one.node).collect();
+    assert_eq!(ended, [4], "given back there, and only there");
+    let (names, drawn) = picture::picture(&run, 306.0, "a run");
+    assert!(names.contains("nodes") && drawn.matches("has the token of A").count() == 3);
+    assert!(strip(&run, Shared::new([&*run], 1032.0), true, "a line").contains("redis-4 has the token of B"));
+    assert_eq!(Run::of(&paused_holder().events).quorum.nodes, 0, "one store has no quorum");
 }

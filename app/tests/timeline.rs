@@ -165,3 +165,46 @@ fn a_stale_effect_is_drawn_and_told_as_one() {
     let rows = table(&stage, &look(), stage.at_us, 60);
     assert!(rows.iter().any(|row| row.harm && row.what.starts_with("stale, accepted")));
 }
+
+/// A command that its link has kept is drawn from lane to lane; others are only while somebody looks at them.
+#[test]
+fn a_held_message_is_drawn_across_the_lanes_and_a_quick_one_only_when_it_is_picked() {
+    use app::stage::view::timeline::scheduled;
+    use app::stage::wire::Wire;
+    use locks::action::Direction;
+    use locks::event::{Kind, Source};
+    use locks::ids::Endpoint;
+    let mut log = paused_holder();
+    let (at, sent) = (log.events.len() as u64 + 1, 18_000.0);
+    let go = log.due(sent, "C", SETTLE);
+    log.acquire(sent + 1.0, &go, None);
+    let command = log.events.iter().rev().find_map(|event| match &event.kind {
+        Kind::Sent { command, .. } => Some(command.command),
+        _ => None,
+    });
+    let passed = |kept_us| Kind::LinkPassed {
+        session: None,
+        command,
+        name: Some("acquire".to_owned()),
+        attempt: Some(go.id.clone()),
+        direction: Direction::Request,
+        kept_us,
+    };
+    let link = || Source::Link { replica: "C".to_owned(), endpoint: Endpoint::Postgres };
+    let quick = log.events.clone();
+    log.say(sent + 400.0, link(), passed(398_000));
+    assert!(drawn(&log).contains("acquire from C to postgres, kept by its link for 398 ms"));
+    log.events = quick;
+    log.say(sent + 2.0, link(), passed(100));
+    assert!(!drawn(&log).contains("acquire from C"), "nothing held it");
+
+    let stage = Stage::of(&log.events);
+    let scale = scale(&stage, &look(), stage.at_us, ZOOM, WIDTH);
+    let lanes = Lanes::new(&stage, &look());
+    let sending = log.events.iter().position(|e| e.seq > at && matches!(e.kind, Kind::Sent { .. })).unwrap();
+    let picked = Wire::message(&log.events[sending..]);
+    assert!(picked.as_ref().is_some_and(|row| row.answer.is_some() && row.replica == "C"));
+    let shown = scheduled(&stage, &look(), &scale, &lanes, stage.at_us, picked.as_ref());
+    assert!(shown.contains("acquire from C to postgres"), "{shown}");
+    assert_eq!(Wire::message(&log.events[..1]), None, "the run's beginning sends nothing");
+}

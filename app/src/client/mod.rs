@@ -7,7 +7,6 @@ use locks::packed::unpack_text;
 use serde_json::Value;
 use wasm_bindgen::prelude::*;
 use wasm_bindgen_futures::JsFuture;
-use web_sys::Element;
 
 use crate::part::play::{Notice, Play};
 
@@ -54,34 +53,6 @@ pub(crate) fn measure(element: &web_sys::HtmlElement, width: RwSignal<f64>) {
     read();
     let handle = window_event_listener(leptos::ev::resize, move |_| read());
     on_cleanup(move || handle.remove());
-}
-
-/// Take over markup into an element: only what has changed, so that focus and scroll stay where they are. Parts
-/// have names (`data-m`); the same picture has the same parts in the same order.
-pub(crate) fn put(root: &Element, drawn: &str) {
-    let Ok(fresh) = document().create_element("div") else { return };
-    fresh.set_inner_html(drawn);
-    let parts = |of: &Element| of.query_selector_all("[data-m]").ok();
-    let (Some(old), Some(new)) = (parts(root), parts(&fresh)) else { return };
-    let pair = |i| Some((old.get(i)?.dyn_into::<Element>().ok()?, new.get(i)?.dyn_into::<Element>().ok()?));
-    let name = |part: &Element| part.get_attribute("data-m");
-    let pairs: Option<Vec<(Element, Element)>> = (0..new.length()).map(pair).collect();
-    match pairs.filter(|pairs| pairs.iter().all(|(old, new)| name(old) == name(new))) {
-        Some(pairs) if old.length() == new.length() => {
-            for (old, new) in pairs {
-                for name in ["class", "aria-pressed"] {
-                    if let Some(value) = new.get_attribute(name) {
-                        _ = old.set_attribute(name, &value);
-                    }
-                }
-                // What stands in a part without parts of its own.
-                if old.get_attribute("class").is_some_and(|class| class.ends_with("leaf")) && old.inner_html() != new.inner_html() {
-                    old.set_inner_html(&new.inner_html());
-                }
-            }
-        }
-        _ => root.set_inner_html(drawn),
-    }
 }
 
 /// Put text on the clipboard.

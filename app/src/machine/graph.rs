@@ -100,10 +100,8 @@ fn spots(edges: &[Edge], states: usize) -> Vec<Spot> {
         taken.push(column);
         columns[state] = Some(column);
     }
-    let spot = |(state, column): (usize, Option<usize>)| Spot {
-        column: column.unwrap_or(0),
-        spine: spine.contains(&state),
-    };
+    let spot =
+        |(state, column): (usize, Option<usize>)| Spot { column: column.unwrap_or(0), spine: spine.contains(&state) };
     columns.into_iter().enumerate().map(spot).collect()
 }
 

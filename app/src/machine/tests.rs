@@ -8,7 +8,10 @@ use super::layout::{Box_, Layout, Orientation};
 use super::{Trace, picture};
 
 fn laid_out(graph: &Graph) -> [Layout; 2] {
-    [Layout::new(graph, |state| graph.states[state].len() as f64 * 6.2 + 14.0, 36.0), Layout::new(graph, |_| 36.0, 95.0)]
+    [
+        Layout::new(graph, |state| graph.states[state].len() as f64 * 6.2 + 14.0, 36.0),
+        Layout::new(graph, |_| 36.0, 95.0),
+    ]
 }
 
 fn inside(point: (f64, f64), one: &Box_) -> bool {
@@ -34,7 +37,9 @@ fn the_spine_is_the_whole_story_of_an_attempt() {
         assert_eq!((names.first(), names.last()), (Some(&"idle"), Some(&"idle")), "{}", info.name);
         let story: Vec<usize> = ["entering", "working", "effecting", "effect sent", "leaving"]
             .iter()
-            .map(|state| names.iter().position(|name| name == state).unwrap_or_else(|| panic!("{}: {state}", info.name)))
+            .map(|state| {
+                names.iter().position(|name| name == state).unwrap_or_else(|| panic!("{}: {state}", info.name))
+            })
             .collect();
         assert!(story.is_sorted(), "{}: {names:?}", info.name);
         for two in spine.windows(2) {

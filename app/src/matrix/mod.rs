@@ -9,11 +9,13 @@
 //! | `table` | faults by strategies |
 //! | `opened` | the cell at the side |
 //! | [`picture`] | the small timeline of a run that is over |
+//! | [`quorum`] | which nodes had whose token, where a lock is held by several |
 //! | [`strip`], `race` | the same script under several strategies, on one scale |
 //! | [`page`](page::main) | all of it |
 
 use std::sync::Arc;
 
+use locks::event::Event;
 use locks::matrix::{Coverage, Figures};
 
 use crate::stage::Stage;
@@ -22,12 +24,14 @@ mod opened;
 pub mod page;
 pub mod picture;
 pub mod place;
+pub mod quorum;
 mod race;
 pub mod state;
 pub mod strip;
 pub(crate) mod table;
 
 pub use place::{CellName, Place};
+use quorum::Quorum;
 pub use state::{Joint, State, Tally};
 
 /// What the learner said of a cell.
@@ -89,6 +93,29 @@ pub struct Row {
     pub cells: Vec<Cell>,
 }
 
+/// A run that is over, folded: its stage, and what its quorum was made of.
+#[derive(Clone, Debug)]
+pub struct Run {
+    stage: Stage,
+    /// Which nodes had whose token.
+    pub quorum: Quorum,
+}
+
+impl Run {
+    /// The fold of a whole log.
+    pub fn of<'a>(events: impl IntoIterator<Item = &'a Event> + Clone) -> Run {
+        let stage = picture::settled(Stage::of(events.clone()));
+        Run { quorum: Quorum::of(&stage, events), stage }
+    }
+}
+
+impl std::ops::Deref for Run {
+    type Target = Stage;
+    fn deref(&self) -> &Stage {
+        &self.stage
+    }
+}
+
 /// The cell at the side.
 #[derive(Clone, Debug)]
 pub struct Opened {
@@ -101,7 +128,7 @@ pub struct Opened {
     /// What the lab expects, and why.
     pub expected: Option<(Coverage, String)>,
     /// The run behind it.
-    pub stage: Option<Arc<Stage>>,
+    pub stage: Option<Arc<Run>>,
 }
 
 /// One line of the race.
@@ -114,7 +141,7 @@ pub struct Line {
     /// Its cell, or what stands for one.
     pub cell: Cell,
     /// The run behind it.
-    pub stage: Option<Arc<Stage>>,
+    pub stage: Option<Arc<Run>>,
 }
 
 /// The race.

@@ -94,7 +94,7 @@ pub(super) fn opened(html: &mut Html, place: &Place, opened: &Opened) {
     }
     html.class("footer", "mx-f");
     if let Some(run) = &measured.run {
-        let at = stage.as_deref().and_then(proof);
+        let at = stage.as_ref().and_then(|run| proof(run));
         let (path, text) = match at {
             Some(seq) => (format!("/runs/{run}?at={seq}"), format!("Open run at #{seq}")),
             None => (format!("/runs/{run}"), "Open run".to_owned()),

@@ -3,10 +3,13 @@
 
 use std::fmt::Write;
 
+use super::Run;
 use crate::html::escaped;
 use crate::stage::Stage;
 use crate::stage::view::timeline::{self, Lanes, Look, Scale};
 
+/// Height of a node's line.
+const NODE: f64 = 5.0;
 /// Room before the first mark, and after the last for what is said of it, as parts of all.
 const BEFORE: u64 = 24;
 const AFTER: u64 = 3;
@@ -56,12 +59,19 @@ pub(super) fn tick_words(at_us: u64, tick_us: u64) -> String {
 }
 
 /// Lanes' names, and the picture beside them.
-pub fn picture(stage: &Stage, width: f64, says: &str) -> (String, String) {
+pub fn picture(stage: &Run, width: f64, says: &str) -> (String, String) {
     let look = look(stage);
     let (from, _) = span(stage, &look);
     let (begin, end) = window(stage, &look);
     let scale = Scale::linear(begin, end, width);
-    let lanes = Lanes::new(stage, &look);
+    let mut lanes = Lanes::new(stage, &look);
+    let nodes = f64::from(stage.quorum.nodes);
+    // A lane more, for what the nodes say one by one.
+    let room = if nodes > 0.0 { nodes * NODE + 8.0 } else { 0.0 };
+    let of_nodes = lanes.store + lanes.store_height;
+    for y in [&mut lanes.sink, &mut lanes.judge, &mut lanes.height] {
+        *y += room;
+    }
     let height = lanes.height;
     let mut svg = format!(
         r#"<svg width="{width}" height="{height}" viewBox="0 0 {width} {height}" role="img" aria-label="{}">"#,
@@ -92,8 +102,16 @@ pub fn picture(stage: &Stage, width: f64, says: &str) -> (String, String) {
     for mark in timeline::marks(stage, &look, &scale, &lanes, (0.0, width), stage.at_us) {
         svg += &mark.svg;
     }
+    if nodes > 0.0 {
+        _ = write!(svg, r#"<path d="M0 {:.1}H{width}" class="lane-l"/>"#, of_nodes - 0.5);
+        svg += &stage.quorum.lines(&scale, stage.at_us, of_nodes + 4.0, NODE);
+    }
     svg += "</svg>";
-    (timeline::lane_names(&lanes, &stage.setup.sink.to_string()), svg)
+    let mut names = timeline::lane_names(&lanes, &stage.setup.sink.to_string());
+    if let (true, Some(at)) = (nodes > 0.0, names.find(r#"<div class="ln-sink">"#)) {
+        names.insert_str(at, r#"<div class="ln-nodes">nodes</div>"#);
+    }
+    (names, svg)
 }
 
 #[cfg(test)]

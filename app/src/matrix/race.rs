@@ -26,7 +26,7 @@ pub(super) fn race(html: &mut Html, page: &MatrixPage) {
     run(html, race);
     html.close();
 
-    let stages = race.lines.iter().filter_map(|line| line.stage.as_deref());
+    let stages = race.lines.iter().filter_map(|line| line.stage.as_ref().map(|run| &***run));
     let drawn = stages.clone().next().is_some();
     let (wide, small) = (Shared::new(stages.clone(), WIDE), Shared::new(stages, SMALL));
     html.open("ol");
@@ -97,7 +97,7 @@ fn line(html: &mut Html, line: &Line, wide: Shared, small: Shared) {
     html.close();
     match (line.cell.state(), &line.stage) {
         (State::Shown(measured), Some(stage)) => {
-            let end = End::of(measured, Some(stage));
+            let end = End::of(measured, Some(&***stage));
             let says = format!("{}: {}", line.strategy, end.title);
             let label = format!("{}, scrolls sideways", line.strategy);
             html.class("div", "tl-scroll ltr hide-s").attr("tabindex", "0").attr("role", "group");

@@ -5,6 +5,7 @@ use std::fmt::Write;
 
 use locks::event::EffectAnswer;
 
+use super::Run;
 use super::picture::{look, span, tick_us, tick_words};
 use crate::html::escaped;
 use crate::stage::Stage;
@@ -19,6 +20,8 @@ pub const AXIS: f64 = 28.0;
 pub(super) const LANES: f64 = 48.0;
 /// Where the sink's diamonds stand.
 const SINK: f64 = 68.0;
+/// Height of a node's line within the lock's lane.
+const NODE: f64 = 2.0;
 /// Room before the first thing, in pixels.
 const BEFORE: f64 = 16.0;
 
@@ -91,7 +94,7 @@ struct Pen<'a> {
 }
 
 /// One line.
-pub fn strip(stage: &Stage, shared: Shared, labels: bool, says: &str) -> String {
+pub fn strip(stage: &Run, shared: Shared, labels: bool, says: &str) -> String {
     let look = look(stage);
     let (from, _) = span(stage, &look);
     let width = shared.width;
@@ -107,6 +110,10 @@ pub fn strip(stage: &Stage, shared: Shared, labels: bool, says: &str) -> String 
     pen.clashes();
     pen.replicas();
     pen.holds();
+    if stage.quorum.nodes > 0 {
+        // One line a node within the lock's lane: a quorum is seen for what it is.
+        pen.svg += &stage.quorum.lines(&pen.scale, stage.at_us, 48.0, NODE);
+    }
     pen.effects();
     pen.svg + "</svg>"
 }

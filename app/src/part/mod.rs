@@ -4,6 +4,7 @@
 pub(crate) mod announce;
 pub(crate) mod caption;
 pub(crate) mod card;
+mod drawn;
 pub(crate) mod icons;
 pub(crate) mod inspector;
 pub(crate) mod keys;

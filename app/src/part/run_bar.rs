@@ -10,7 +10,7 @@ use super::icons::Icon;
 use super::keys::fire;
 use super::play::{Play, play};
 use crate::html::Html;
-use crate::stage::view::steps::is_gated;
+use crate::stage::Stage;
 use crate::stage::view::words;
 
 /// The bar.
@@ -141,16 +141,12 @@ pub(crate) fn RunBar() -> impl IntoView {
 /// Another lab: one in which nobody moves without a step, or one that runs by itself again.
 #[component]
 fn StepSwitch() -> impl IntoView {
-    let gated = play().peek(is_gated);
+    let gated = play().peek(Stage::is_gated);
     let (to, name) = if gated { ("false", "Run by itself") } else { ("true", "Step by step") };
-    view! {
-        <form method="post" action="/lab">
-            <button class="btn" name="gated" value=to title="Begins a new run; this one stays under Runs">
-                {name}
-            </button>
-        </form>
-    }
-    .into_any()
+    let button = format!(
+        r#"<button class="btn" name="gated" value="{to}" title="Begins a new run; this one stays under Runs">{name}</button>"#
+    );
+    view! { <form method="post" action="/lab" inner_html=button></form> }.into_any()
 }
 
 fn set(play: Play, change: Value) {

@@ -1,25 +1,21 @@
-//! Stepping by hand: what each replica is about to do, and a button that lets it.
+//! Stepping by hand: what each replica is about to do, and a button that lets it. The lines are the server's;
+//! `live.js` fetches what `data-src` names.
 
-use leptos::html::Div;
 use leptos::prelude::*;
 use serde_json::json;
 
+use super::drawn::drawn;
 use super::play::{Play, play};
 use crate::client;
-use crate::stage::view::steps;
 
 /// The lines, in a run with gates.
 #[component]
 pub(crate) fn Steps() -> impl IntoView {
     let play = play();
-    let root = NodeRef::<Div>::new();
-    Effect::new(move |_| {
-        let schedule = play.schedule.get();
-        let drawn = play.with_live(|stage| steps::html(stage, &schedule));
-        if let Some(root) = root.get() {
-            client::put(&root, &drawn);
-        }
-    });
+    let source = move || {
+        let (id, seq) = (play.id.get_value(), play.with_live(|stage| stage.seq));
+        format!("/api/runs/{id}/steps?at={seq}&schedule={}", play.schedule.get())
+    };
     let press = move |event: web_sys::MouseEvent| {
         if let Some(name) = client::clicked(&event, "data-step") {
             step(play, &name);
@@ -27,13 +23,17 @@ pub(crate) fn Steps() -> impl IntoView {
             play.act(json!({ "elapse": { "ms": ms } }));
         }
     };
-    view! { <div class="panel wide steps" role="group" aria-label="Step by step" node_ref=root on:click=press></div> }
-        .into_any()
+    drawn("panel wide steps", "Step by step", Box::new(source), Box::new(press))
 }
 
 /// Let a replica take one step, if it waits for that.
 pub(crate) fn step(play: Play, name: &str) {
-    if untrack(|| play.with_live(|stage| steps::is_gated(stage) && steps::waits(stage, name))) {
+    let waits = untrack(|| {
+        play.with_live(|stage| {
+            stage.replicas.get(name).is_some_and(|replica| replica.attempts.values().any(|one| one.gate.is_some()))
+        })
+    });
+    if waits {
         play.act(json!({ "advance": { "replica": name } }));
     }
 }

@@ -7,7 +7,7 @@ use super::caption::CaptionBar;
 use super::card::Cards;
 use super::inspector::Inspector;
 use super::keys;
-use super::lock::{GuardPanel, LockPanel};
+use super::lock::LockColumn;
 use super::menu::Menu;
 use super::notice::Notices;
 use super::play::Play;
@@ -17,7 +17,6 @@ use super::steps::Steps;
 use super::timeline::TimelinePanel;
 use crate::client;
 use crate::data::RunPage;
-use crate::stage::view::steps;
 
 /// The element that the browser brings to life.
 const ROOT: &str = "stage";
@@ -44,7 +43,7 @@ pub fn hydrate() {
 /// A run on the stage.
 fn theatre(page: RunPage) -> impl IntoView {
     let (at, about) = (page.at, page.heading.clone());
-    let steps = page.owner && page.live && steps::is_gated(&page.stage);
+    let steps = page.owner && page.live && page.stage.is_gated();
     let play = Play::new(page);
     provide_context(play);
     Effect::new(move |_| {
@@ -75,10 +74,7 @@ fn theatre(page: RunPage) -> impl IntoView {
             <div class="col">
                 <Cards />
             </div>
-            <div class="col side">
-                <LockPanel />
-                <GuardPanel />
-            </div>
+            <LockColumn />
             <TimelinePanel />
             <Inspector />
         </div>

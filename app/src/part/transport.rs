@@ -14,8 +14,7 @@ pub(crate) fn Transport() -> impl IntoView {
         Head::End => play.stream.get() != Stream::None,
         Head::At(_) => play.playing.get(),
     };
-    let speeds =
-        [(0.125, "⅛"), (0.25, "¼"), (0.5, "½"), (1.0, "1×"), (2.0, "2"), (4.0, "4"), (8.0, "8")];
+    let speeds = [(0.125, "⅛"), (0.25, "¼"), (0.5, "½"), (1.0, "1×"), (2.0, "2"), (4.0, "4"), (8.0, "8")];
     view! {
         <div class="transport" role="group" aria-label="Transport">
             <button

@@ -20,7 +20,7 @@ use locks::action::Action;
 use locks::event::{EffectAnswer, EndReason, Event, Kind, Problem, ProcessName, ProcessState, Schedule, Source};
 use locks::ids::{AttemptId, Endpoint, LockName, Slot};
 use locks::judge::{Finding, Judge, Verdict};
-use locks::setup::{Setup, StrategyName};
+use locks::setup::{Gated, Setup, StrategyName};
 use locks::sorted::Map;
 use locks::strategy::{self, Info, LockAt};
 
@@ -229,6 +229,11 @@ impl Stage {
         self.strategy().is_none_or(|info| !info.uses.is_empty())
     }
 
+    /// Does the run stop at gates?
+    pub fn is_gated(&self) -> bool {
+        self.setup.gated != Gated::No
+    }
+
     /// The name of the lock that guards a schedule's latest slot.
     pub fn lock_of(&self, schedule: &str) -> LockName {
         let slot = self.slots.get(schedule).zip(self.strategy());
@@ -379,10 +384,9 @@ impl Stage {
                     attempt.machine.clone_from(to);
                 }
             }
-            Kind::GateReached { attempt, gate, text, params } => {
+            Kind::GateReached { attempt, gate, .. } => {
                 if let Some(attempt) = self.attempt(attempt) {
                     attempt.gate = Some(gate.clone());
-                    attempt.next = view::rows::command(text, params);
                 }
             }
             Kind::GatePassed { attempt, .. } => {

@@ -103,8 +103,6 @@ pub struct Attempt {
     told_busy: bool,
     /// The gate at which it waits.
     pub gate: Option<Gate>,
-    /// What it sends behind that gate, verbatim; empty where it sends nothing.
-    pub next: String,
     /// What it was granted.
     pub grant: Option<Grant>,
     /// When it entered the critical section.
@@ -139,7 +137,6 @@ impl Attempt {
             asking: false,
             told_busy: false,
             gate: None,
-            next: String::new(),
             grant: None,
             entered_us: None,
             left_us: None,

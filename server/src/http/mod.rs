@@ -12,6 +12,7 @@
 //! | `GET /api/runs/{id}/events?after=N` | server-sent events; `Last-Event-ID` wins over `after` |
 //! | `GET /api/runs/{id}/log?after=N&limit=M` | a page of the log |
 //! | `GET /api/runs/{id}/machine?at=N&schedule=S&replica=R` | the strategy's state machine at an event, as markup |
+//! | `GET /api/runs/{id}/steps?at=N&schedule=S` | what each replica is about to do at an event, as markup |
 //! | `GET /api/runs/{id}/scenario` | the run as a scenario file |
 //! | `GET /api/runs/{id}/export` | the run as one JSON file |
 //! | `POST /api/runs/import` | store such a file |

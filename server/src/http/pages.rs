@@ -4,12 +4,11 @@
 use app::data::{Compared, PageProblem, RunPage};
 use app::stage::Stage;
 use app::{Page, document};
-use axum::Router;
-use axum::Form;
 use axum::extract::{Path, Query, State};
 use axum::http::{StatusCode, header};
 use axum::response::{Html, IntoResponse, Redirect, Response};
 use axum::routing::{MethodRouter, get};
+use axum::{Form, Router};
 use locks::setup::{Gated, Setup};
 use serde::Deserialize;
 

@@ -33,6 +33,7 @@ pub fn router() -> Router<App> {
         .route("/api/runs/{id}", delete(forget))
         .route("/api/runs/{id}/log", get(log))
         .route("/api/runs/{id}/machine", get(machine))
+        .route("/api/runs/{id}/steps", get(steps))
         .route("/api/runs/{id}/scenario", get(scenario))
         .route("/api/runs/{id}/export", get(export))
         .route("/api/runs/import", post(import).layer(DefaultBodyLimit::max(IMPORT_LIMIT)))
@@ -94,6 +95,18 @@ async fn machine(
     let events = log.page(0, usize::try_from(looked.at).unwrap_or(usize::MAX));
     let events = events.iter().map(|event| &**event);
     Ok(Html(app::machine::html(events, &looked.schedule, &looked.replica)))
+}
+
+/// What each replica is about to do at an event, as markup.
+async fn steps(
+    State(app): State<App>,
+    Path(id): Path<String>,
+    Query(looked): Query<Looked>,
+    learner: Learner,
+) -> Result<Html<String>, ApiError> {
+    let log = readable(&app, &id, &learner).await?;
+    let events = log.page(0, usize::try_from(looked.at).unwrap_or(usize::MAX));
+    Ok(Html(app::steps::html(events.iter().map(|event| &**event), &looked.schedule)))
 }
 
 async fn scenario(

@@ -4,10 +4,8 @@
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use app::matrix::picture::settled;
 use app::matrix::place::guard_name;
-use app::matrix::{Cell, CellName, Line, MatrixPage, Measured, Opened, Place, Race, Row, Said, Tally, UnderWay};
-use app::stage::Stage;
+use app::matrix::{Cell, CellName, Line, MatrixPage, Measured, Opened, Place, Race, Row, Run, Said, Tally, UnderWay};
 use app::stage::view::words;
 use locks::guard::Guard;
 use locks::scenario::Scenario;
@@ -70,7 +68,7 @@ pub struct Board {
     shelf: Shelf,
     sessions: Arc<Sessions>,
     desk: Arc<Desk>,
-    folded: Mutex<VecDeque<(String, Arc<Stage>)>>,
+    folded: Mutex<VecDeque<(String, Arc<Run>)>>,
 }
 
 /// What is known of one learner.
@@ -280,14 +278,15 @@ impl Board {
     }
 
     /// The run behind what was measured, folded. One that cannot be read is not shown.
-    async fn stage(&self, measured: Option<&Measured>) -> Option<Arc<Stage>> {
+    async fn stage(&self, measured: Option<&Measured>) -> Option<Arc<Run>> {
         let run = measured?.run.as_ref()?;
         if let Some((_, stage)) = self.folded().iter().find(|(id, _)| id == run) {
             return Some(stage.clone());
         }
         match self.shelf.log(run).await {
             Ok(log) => {
-                let stage = Arc::new(settled(Stage::of(log.after(0).iter().map(Arc::as_ref))));
+                let events = log.after(0);
+                let stage = Arc::new(Run::of(events.iter().map(Arc::as_ref)));
                 let mut folded = self.folded();
                 if folded.len() >= FOLDED {
                     folded.pop_front();
@@ -303,7 +302,7 @@ impl Board {
     }
 
     /// Poisoning is no matter: entries are put in and taken out whole.
-    fn folded(&self) -> std::sync::MutexGuard<'_, VecDeque<(String, Arc<Stage>)>> {
+    fn folded(&self) -> std::sync::MutexGuard<'_, VecDeque<(String, Arc<Run>)>> {
         self.folded.lock().unwrap_or_else(PoisonError::into_inner)
     }
 

@@ -24,21 +24,17 @@ async fn the_machine_is_lit_by_the_log_and_stepped_by_hand() {
     chrome.script("window.sent = document.querySelector('.wire [data-rep]').textContent").await;
     chrome.script("document.querySelector('.wire [data-rep]').click()").await;
     chrome.until("its state is lit", &format!("{LIT} return lit().length === 1 && lit()[0] === window.sent")).await;
-    chrome
-        .until("the way that led there", "return document.querySelectorAll('.mach-a .sm-e.took').length > 0")
-        .await;
+    chrome.until("the way that led there", "return document.querySelectorAll('.mach-a .sm-e.took').length > 0").await;
     chrome.keep("machine").await;
 
     // Another strategy has another machine; its end is another `idle`.
     chrome.client.find(Locator::XPath("//button[contains(., 'Live is')]")).await.unwrap().click().await.unwrap();
     chrome.choose("Strategy", "pg-row-lock").await;
-    chrome
-        .until("its machine", "return document.querySelector('.mach-svg')?.ariaLabel.includes('pg-row-lock')")
-        .await;
+    chrome.until("its machine", "return document.querySelector('.mach-svg')?.ariaLabel.includes('pg-row-lock')").await;
     for (name, width, height) in [("phone", 390, 844), ("desk", 1440, 900)] {
         chrome.resize(width, height).await;
         for scheme in ["light", "dark"] {
-            chrome.prefer(scheme).await;
+            chrome.script(&format!("document.documentElement.dataset.theme = '{scheme}'")).await;
             chrome.script("document.querySelector('.mach').scrollIntoView()").await;
             chrome.keep(&format!("machine-{name}-{scheme}")).await;
         }
@@ -47,8 +43,10 @@ async fn the_machine_is_lit_by_the_log_and_stepped_by_hand() {
     // Step by step: nobody moves without a key.
     chrome.press("Step by step").await;
     chrome.until("the lines", "return document.querySelectorAll('.step [data-step]').length === 3").await;
-    chrome.until("a fresh lab", "return hydrated() && document.querySelector('.steps').textContent.includes('Fire one')").await;
-    chrome.keys("f").await;
+    chrome
+        .until("a fresh lab", "return hydrated() && document.querySelector('.steps').textContent.includes('Fire one')")
+        .await;
+    chrome.press_keys("f").await;
     let at = |name: &str, gate: &str| {
         format!("return document.querySelector('[data-m=\"g:{name}\"]').textContent === 'at gate {gate}'")
     };
@@ -57,10 +55,10 @@ async fn the_machine_is_lit_by_the_log_and_stepped_by_hand() {
     let next = chrome.script("return document.querySelector('[data-m=\"n:A\"]').textContent").await;
     assert!(next.as_str().unwrap().contains("for update"), "the next command, verbatim: {next}");
     chrome.keep("steps").await;
-    chrome.keys("1").await;
+    chrome.press_keys("1").await;
     chrome.until("A is about to enter", &at("A", "enter")).await;
     chrome.until("B has not moved", &at("B", "send:acquire")).await;
-    chrome.keys("1").await;
+    chrome.press_keys("1").await;
     chrome.until("A is about to write", &at("A", "effect")).await;
     let next = chrome.script("return document.querySelector('[data-m=\"n:A\"]').textContent").await;
     assert!(next.as_str().unwrap().starts_with("POST /settlements"), "the effect, verbatim: {next}");
@@ -73,9 +71,10 @@ async fn the_machine_is_lit_by_the_log_and_stepped_by_hand() {
 
 impl Chrome {
     /// Press keys, whatever has the focus.
-    async fn keys(&self, keys: &str) {
+    async fn press_keys(&self, keys: &str) {
         let press = |key| [KeyAction::Down { value: key }, KeyAction::Up { value: key }];
-        let actions = keys.chars().flat_map(press).fold(KeyActions::new("keyboard".to_owned()), |all, one| all.then(one));
+        let actions =
+            keys.chars().flat_map(press).fold(KeyActions::new("keyboard".to_owned()), |all, one| all.then(one));
         self.client.perform_actions(actions).await.unwrap();
     }
 }

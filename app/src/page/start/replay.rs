@@ -14,7 +14,8 @@ use locks::event::Event;
 use serde::Deserialize;
 
 use crate::html::Html;
-use crate::matrix::picture::{look, picture, settled, span, window};
+use crate::matrix::Run;
+use crate::matrix::picture::{look, picture, span, window};
 use crate::stage::Stage;
 use crate::stage::view::caption::{Caption, caption};
 use crate::stage::view::words;
@@ -33,7 +34,7 @@ struct Recorded {
 
 /// What the page shows of it.
 struct Replay {
-    stage: Stage,
+    stage: Run,
     /// The stretch of time that the picture shows.
     window: (u64, u64),
     /// What became true when.
@@ -43,7 +44,7 @@ struct Replay {
 /// Folded once. The file is part of the program, and a test reads it: it is never anything but a run.
 static REPLAY: LazyLock<Option<Replay>> = LazyLock::new(|| {
     let recorded: Recorded = serde_json::from_str(include_str!("collision.json")).ok()?;
-    let stage = settled(Stage::of(&recorded.events));
+    let stage = Run::of(&recorded.events);
     let window = window(&stage, &look(&stage));
     Some(Replay { lines: lines(&recorded.events), stage, window })
 });

@@ -79,7 +79,11 @@ pub fn ladder(stage: &Stage, schedule: &str, now_us: u64) -> Option<Ladder> {
             Some(_) => Does::Rejects,
             None => Does::Accepts,
         };
-        let why = if does == Does::Unknown { "no epoch is minted unless it is set".to_owned() } else { why(guard, subject.epoch, &seen) };
+        let why = if does == Does::Unknown {
+            "no epoch is minted unless it is set".to_owned()
+        } else {
+            why(guard, subject.epoch, &seen)
+        };
         Rung { guard: Some(guard), does, why, set: set.contains(&guard) }
     };
     let none = Rung { guard: None, does: Does::Accepts, why: "checks nothing".to_owned(), set: set.is_empty() };
@@ -146,7 +150,11 @@ fn to_come<'a>(stage: &'a Stage, schedule: &str, now_us: u64) -> Option<Subject<
         before: stage.track.effects.len(),
         at_us: now_us,
         title: format!("If {} sent its effect now", attempt.id.replica),
-        note: if stopped { "stopped while inside".to_owned() } else { format!("inside{}", epoch_words(attempt.epoch())) },
+        note: if stopped {
+            "stopped while inside".to_owned()
+        } else {
+            format!("inside{}", epoch_words(attempt.epoch()))
+        },
     })
 }
 
@@ -192,19 +200,19 @@ fn why(guard: Guard, epoch: Option<u64>, seen: &Seen) -> String {
         (Guard::MaxSeen, epoch) => match (seen.highest_epoch, epoch) {
             (None, _) => "no epoch was seen yet".to_owned(),
             (Some(_), None) => "it has no epoch".to_owned(),
-            (Some(seen), Some(epoch)) if epoch < seen => format!("{epoch} < {seen}, which was seen"),
-            (Some(seen), Some(epoch)) => format!("{epoch} ≥ {seen}, the highest seen"),
+            (Some(seen), Some(epoch)) if epoch < seen => format!("{epoch} < {seen}, seen"),
+            (Some(seen), Some(epoch)) => format!("{epoch} ≥ {seen}, highest seen"),
         },
         (Guard::CurrentEpoch, None) => "it has no epoch".to_owned(),
         (Guard::CurrentEpoch, Some(epoch)) => match seen.current_epoch {
             None => "no epoch stands".to_owned(),
             Some(current) if current == epoch => format!("{epoch} is current"),
-            Some(current) => format!("{epoch} ≠ {current}, the current"),
+            Some(current) => format!("{epoch} ≠ {current}, current"),
         },
     }
 }
 
-/// The panel's content.
+/// The panel.
 pub fn html(ladder: Option<&Ladder>) -> String {
     let (mut rungs, mut hue_of) = (String::new(), 'n');
     match ladder {
@@ -229,7 +237,7 @@ pub fn html(ladder: Option<&Ladder>) -> String {
     }
     let (title, note) = ladder.map_or(("What each guard would do", ""), |ladder| (&ladder.title, &ladder.note));
     format!(
-        r#"<header class="panel-h"><h2>{}</h2><span class="grow"></span><span class="src">{note}</span></header><dl class="ladder">{rungs}</dl>"#,
+        r#"<section class="panel" aria-label="Guards"><header class="panel-h"><h2>{}</h2><span class="grow"></span><span class="src">{note}</span></header><dl class="ladder">{rungs}</dl></section>"#,
         escaped(title)
     )
 }

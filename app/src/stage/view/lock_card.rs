@@ -4,8 +4,9 @@ use locks::event::Param;
 use locks::ids::{Endpoint, Token};
 use locks::strategy::LockAt;
 
+use super::machine::LOCK_BOX;
 use super::{machine, ring, words};
-use crate::html::{Html, Size};
+use crate::html::{Html, Size, escaped};
 use crate::stage::Stage;
 use crate::stage::lock::HoldEnd;
 
@@ -37,6 +38,16 @@ pub struct LockCard {
 }
 
 impl LockCard {
+    /// The whole panel.
+    pub fn html(&self) -> String {
+        let name = escaped(&self.name);
+        let LockCard { source, ring, ring_words, machine, machine_words, .. } = self;
+        let facts = self.facts();
+        format!(
+            r#"<section class="panel" aria-label="Lock"><header class="panel-h"><h2>Lock <code>{name}</code></h2><span class="grow"></span><span class="src">{source}</span></header><div class="lock-b"><svg class="ring" viewBox="0 0 92 92" role="img" aria-label="{ring_words}">{ring}</svg><dl class="kv">{facts}</dl></div><div class="lock-m"><svg viewBox="{LOCK_BOX}" role="img" aria-label="{machine_words}">{machine}</svg></div></section>"#
+        )
+    }
+
     /// Who holds, under what, and what stood before, as the rows of a list.
     pub fn facts(&self) -> String {
         let mut html = Html::new();

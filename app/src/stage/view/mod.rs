@@ -13,7 +13,6 @@
 //! | [`timeline`] | lanes and marks, as a picture and as a table |
 //! | [`topology`] | the map: links, stores, messages |
 //! | [`rows`] | what the inspector lists |
-//! | [`steps`] | what each replica is about to do, in a run that is stepped through |
 //! | [`sql`] | commands with their words marked |
 //! | [`words`] | times, names and changes as people say them |
 
@@ -27,7 +26,6 @@ pub mod machine;
 pub mod ring;
 pub mod rows;
 pub mod sql;
-pub mod steps;
 pub mod timeline;
 pub mod topology;
 pub mod words;

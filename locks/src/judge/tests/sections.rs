@@ -87,7 +87,11 @@ fn who_is_paused_or_waits_at_a_gate_is_inside_up_to_now() {
     let gate = crate::ids::Gate::Effect;
     let mut log = Log::default();
     log.entered(10, "A.1.1");
-    log.add(11, by("A.1.1"), Kind::GateReached { attempt: id("A.1.1"), gate: gate.clone(), text: String::new(), params: Vec::new() });
+    log.add(
+        11,
+        by("A.1.1"),
+        Kind::GateReached { attempt: id("A.1.1"), gate: gate.clone(), text: String::new(), params: Vec::new() },
+    );
     log.entered(20, "B.1.1").left(25, "B.1.1");
     assert_eq!(texts(&log.verdict().overlaps), ["A and B were both inside s for 5 ms"]);
     log.add(26, by("A.1.1"), Kind::GatePassed { attempt: id("A.1.1"), gate });
