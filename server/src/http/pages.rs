@@ -50,11 +50,11 @@ struct Wanted {
     gated: bool,
 }
 
-/// Begin another lab with the same strategy, guard and replicas: one to step through, or one that runs by
+/// Begin another lab with the same strategy, guard, handler and sink: one to step through, or one that runs by
 /// itself. The one before is stored.
 async fn other_lab(State(app): State<App>, learner: Learner, Form(wanted): Form<Wanted>) -> Response {
     let mut setup = Setup::live();
-    if let Some(live) = app.sessions.of(&learner.0) {
+    if let Some(live) = app.sessions.of(&learner.0, None) {
         let now = live.setup();
         if (now.gated != Gated::No) == wanted.gated {
             return Redirect::to("/lab").into_response();
