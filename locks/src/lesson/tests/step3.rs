@@ -51,8 +51,26 @@ fn both_get_in_when_both_looked_first() {
     log.command(30, "A.1.1", "acquire", ok()).command(31, "B.1.1", "acquire", ok());
     log.entered(40, "A.1.1").entered(41, "B.1.1");
     // Both wait at a gate: who is inside is certain.
-    log.add(42, by("A.1.1"), Kind::GateReached { attempt: id("A.1.1"), gate: crate::ids::Gate::Effect });
-    log.add(43, by("B.1.1"), Kind::GateReached { attempt: id("B.1.1"), gate: crate::ids::Gate::Effect });
+    log.add(
+        42,
+        by("A.1.1"),
+        Kind::GateReached {
+            attempt: id("A.1.1"),
+            gate: crate::ids::Gate::Effect,
+            text: String::new(),
+            params: Vec::new(),
+        },
+    );
+    log.add(
+        43,
+        by("B.1.1"),
+        Kind::GateReached {
+            attempt: id("B.1.1"),
+            gate: crate::ids::Gate::Effect,
+            text: String::new(),
+            params: Vec::new(),
+        },
+    );
     log.says(50, LockState::Held, Some("B.1.1"));
     assert_eq!(log.proves("3b"), ["done"]);
 }
