@@ -1,6 +1,8 @@
 //! Delay with seeded jitter: how long after its arrival a chunk is passed on. The same seed gives the
 //! same series to each direction of each connection. Order is not this file's business: the flow keeps it.
 
+use std::time::Duration;
+
 use locks::action::Direction;
 use serde::{Deserialize, Serialize};
 
@@ -13,6 +15,13 @@ pub struct Delay {
     pub jitter_ms: u64,
     /// Where the random part comes from.
     pub seed: u64,
+}
+
+impl Delay {
+    /// The longest that it keeps anything.
+    pub(super) fn longest(&self) -> Duration {
+        Duration::from_millis(self.ms.saturating_add(self.jitter_ms))
+    }
 }
 
 /// The random series of one direction of one connection.

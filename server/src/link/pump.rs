@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use locks::action::Direction;
 use tokio::net::TcpStream;
-use tokio::sync::watch;
+use tokio::sync::{Notify, watch};
 use tokio::time::{sleep, timeout};
 
 use super::flow::{End, Flow, Next};
@@ -20,6 +20,10 @@ use crate::clock::now_us;
 
 /// Limit for connecting to an upstream. It is on this machine or near it.
 const CONNECT_LIMIT: Duration = Duration::from_secs(5);
+
+/// So long an answer may take to a replica that has said that it sends no more. Replicas do not close half: who
+/// says so is gone, and a store that is paused would keep the connections of every try until it goes on.
+const FAREWELL: Duration = Duration::from_secs(2);
 
 /// A connection's numbers, from 1.
 #[derive(Clone, Copy)]
@@ -55,6 +59,8 @@ struct Connection {
     id: LinkId,
     report: Report,
     talk: RefCell<Talk>,
+    /// The replica's end was passed on.
+    taken_leave: Notify,
 }
 
 /// Who speaks: a message begins where the direction turns.
@@ -93,12 +99,19 @@ pub(super) async fn serve(
         }
     };
     let talk = RefCell::new(Talk { last: None, sniffer: Sniffer::new(id.endpoint) });
-    let connection = Connection { replica, upstream, accepted_at, number, id, report, talk };
-    let both = tokio::try_join!(
-        connection.pump(Direction::Request, rules.clone()),
-        connection.pump(Direction::Reply, rules.clone())
-    );
-    if let Err(Broken) = both {
+    let taken_leave = Notify::new();
+    let connection = Connection { replica, upstream, accepted_at, number, id, report, talk, taken_leave };
+    let both = async {
+        tokio::try_join!(
+            connection.pump(Direction::Request, rules.clone()),
+            connection.pump(Direction::Reply, rules.clone())
+        )
+    };
+    let ended = tokio::select! {
+        ended = both => ended.map(|_| ()),
+        () = connection.is_left(rules.clone()) => Err(Broken),
+    };
+    if let Err(Broken) = ended {
         connection.replica.reset();
     }
 }
@@ -181,6 +194,9 @@ impl Connection {
                 Next::End(End::Fin) => {
                     // Fails only where the target is gone already, and then there is nobody to tell.
                     target.finish().unwrap_or_default();
+                    if direction == Direction::Request {
+                        self.taken_leave.notify_one();
+                    }
                     return Ok(Turn::Over);
                 }
                 Next::End(End::Reset) => return Err(Broken),
@@ -188,6 +204,18 @@ impl Connection {
         }
         wait.readable = flow.reads(rules);
         Ok(Turn::Wait(wait))
+    }
+
+    /// The replica took its leave, and what an answer may take is over. What the rules keep back is not late.
+    async fn is_left(&self, mut rules: watch::Receiver<Rules>) {
+        self.taken_leave.notified().await;
+        let passes = |rules: &Rules| rules.passes(Direction::Reply);
+        while let Ok(slowed) = rules.wait_for(passes).await.map(|rules| rules.delay.longest()) {
+            sleep(FAREWELL + slowed).await;
+            if passes(&rules.borrow()) {
+                return;
+            }
+        }
     }
 
     /// Says that a message passed, if these bytes began one. The stamp was taken before the write: what a

@@ -2,6 +2,7 @@
 
 use std::io::ErrorKind;
 
+use locks::action::Direction;
 use locks::ids::Endpoint;
 use server::link::{LinkError, Upstream};
 use tokio::io::AsyncWriteExt;
@@ -21,6 +22,33 @@ async fn half_close_is_passed_on_and_the_other_half_goes_on() {
     receives(&mut client, b"a late answer").await;
     peer.say.take();
     assert_eq!(ends(&mut client).await, None);
+}
+
+#[tokio::test]
+async fn who_is_gone_is_not_kept_until_a_silent_store_answers() {
+    let mut lab = Lab::open().await;
+    let (client, mut peer) = lab.pair().await;
+    drop(client);
+    assert_eq!(peer.hears_end().await, Heard::Fin);
+    peer.is_left().await;
+}
+
+#[tokio::test]
+async fn what_is_held_for_who_is_gone_is_kept_until_it_may_pass() {
+    let mut lab = Lab::open().await;
+    lab.links.hold(A, STORE, Direction::Reply).unwrap();
+    let (client, mut peer) = lab.pair().await;
+    let (other, mut other_peer) = lab.pair_of(Endpoint::Redis(1)).await;
+    drop(client);
+    drop(other);
+    peer.hears_end().await;
+    other_peer.hears_end().await;
+    // As long as it takes elsewhere.
+    other_peer.is_left().await;
+    peer.says(b"held").await;
+    lab.links.let_go(A, STORE, Direction::Reply).unwrap();
+    assert_eq!(lab.next_passed().await.direction, Direction::Reply);
+    peer.is_left().await;
 }
 
 #[tokio::test]

@@ -7,9 +7,9 @@ use std::time::Duration;
 use locks::ids::Endpoint;
 use server::link::{Links, Passed, Upstream};
 use tempfile::TempDir;
-use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::io::{AsyncReadExt, AsyncWriteExt, Interest};
 use tokio::net::unix::OwnedWriteHalf;
-use tokio::net::{TcpStream, UnixListener};
+use tokio::net::{TcpStream, UnixListener, UnixStream};
 use tokio::sync::mpsc;
 use tokio::time::timeout;
 
@@ -56,6 +56,20 @@ impl Peer {
     pub async fn hears_nothing(&mut self) {
         if let Ok(heard) = timeout(SILENCE, self.heard.recv()).await {
             panic!("the peer heard {heard:?}");
+        }
+    }
+
+    /// Waits until nobody reads any more what it says.
+    pub async fn is_left(&mut self) {
+        let stream: &UnixStream = self.say.as_ref().expect("not closed").as_ref();
+        loop {
+            let state = timeout(LIMIT, stream.ready(Interest::WRITABLE)).await.expect("left within the limit");
+            if state.expect("a state").is_write_closed() {
+                return;
+            }
+            // Known: wait for the next change of its state, without writing anything.
+            let known = stream.try_io(Interest::WRITABLE, || Err::<(), _>(io::ErrorKind::WouldBlock.into()));
+            known.expect_err("nothing is done");
         }
     }
 
@@ -113,7 +127,11 @@ impl Lab {
     }
 
     pub async fn pair(&mut self) -> (TcpStream, Peer) {
-        let client = self.connect().await;
+        self.pair_of(STORE).await
+    }
+
+    pub async fn pair_of(&mut self, endpoint: Endpoint) -> (TcpStream, Peer) {
+        let client = self.connect_to(endpoint).await;
         let peer = self.peer().await;
         (client, peer)
     }

@@ -47,8 +47,8 @@ fn a_test_must_be_able_to_fail() {
 fn what_was_brought_from_the_command_line_is_the_same_test() {
     let own = tried("s", "pg-lease", 0);
     let file = Tried { imported: true, ..own.clone() };
-    assert_eq!(look("b", &[own.clone()]).misses, Some("nothing-imported"));
-    assert_eq!(look("b", &[file.clone()]).misses, Some("other-script"));
+    assert_eq!(look("b", std::slice::from_ref(&own)).misses, Some("nothing-imported"));
+    assert_eq!(look("b", std::slice::from_ref(&file)).misses, Some("other-script"));
     let other = Tried { figures: "other".to_owned(), ..file.clone() };
     assert_eq!(look("b", &[own.clone(), other]).misses, Some("other-figures"));
     assert_eq!(look("b", &[own, file]).proved.len(), 1);
@@ -58,7 +58,7 @@ fn what_was_brought_from_the_command_line_is_the_same_test() {
 fn a_seed_says_the_same_twice() {
     let chaos = Tried { chaos: true, ..tried("s", "pg-lease", 1) };
     assert_eq!(look("c", &[tried("s", "pg-lease", 1)]).misses, Some("no-chaos"));
-    assert_eq!(look("c", &[chaos.clone()]).misses, Some("once"));
+    assert_eq!(look("c", std::slice::from_ref(&chaos)).misses, Some("once"));
     let other = Tried { figures: "other".to_owned(), ..chaos.clone() };
     assert_eq!(look("c", &[chaos.clone(), other]).misses, Some("differs"));
     assert_eq!(look("c", &[chaos.clone(), chaos]).proved.len(), 1);
