@@ -74,7 +74,7 @@ fn every_broken_mutant_is_caught() {
         .filter_map(|(name, path)| {
             let (right, wrong) = (files.get(name.strip_suffix("-wrong")?)?, read(path).setup);
             let breaks = wrong.strategy.mutant.is_some() || !wrong.mutant.is_empty();
-            breaks.then(|| Changed { path: right, strategy: wrong.strategy, parts: wrong.mutant })
+            breaks.then_some(Changed { path: right, strategy: wrong.strategy, parts: wrong.mutant })
         })
         .collect();
     for (changed, output) in run_changed(&changed) {
