@@ -4,6 +4,7 @@
 use pulldown_cmark::{CowStr, Event, LinkType, Options, Parser, Tag, TagEnd, html};
 
 use super::content::Claim;
+use crate::html::escaped;
 
 /// What the text may refer to.
 pub(super) struct Markup<'a> {
@@ -38,7 +39,9 @@ impl Markup<'_> {
                     if !self.terms.iter().any(|term| term == &**dest_url) {
                         problems.push(format!("the glossary has no {dest_url:?}"));
                     }
-                    *dest_url = CowStr::from(format!("/lesson/glossary#{}", term_id(dest_url)));
+                    // Its end is that of any other link.
+                    let open = format!("<a class=\"term\" href=\"/lesson/glossary#{}\">", escaped(&term_id(dest_url)));
+                    events[at] = Event::InlineHtml(open.into());
                 }
                 Event::Start(Tag::Link { dest_url, .. }) if dest_url.starts_with("matrix:") => {
                     match claim(&dest_url["matrix:".len()..], &words) {

@@ -28,6 +28,14 @@ pub struct StepPage {
 }
 
 impl StepPage {
+    /// Was anything predicted on it?
+    fn has_said(&self) -> bool {
+        let questions = Lesson::step(self.number).into_iter().flat_map(Text::questions);
+        questions
+            .filter(|asked| asked.shown_by.is_some())
+            .any(|asked| self.known.answer(self.number, &asked.id).is_some())
+    }
+
     /// What changes on it.
     pub fn parts(&self) -> String {
         parts::all(self)
@@ -58,7 +66,8 @@ fn part(html: &mut Html, page: &StepPage, part: &Part) {
     match part {
         Part::Prose(prose) => drop(html.class("div", "prose").raw(prose).close()),
         Part::Prediction(asked) => parts::question(html, page, asked, "Your prediction"),
-        Part::Stage(stage) => parts::opens(html, page, std::slice::from_ref(stage), true),
+        // One main thing to do at a time: what one expects goes first.
+        Part::Stage(stage) => parts::opens(html, page, std::slice::from_ref(stage), page.has_said()),
         Part::Task(text) => task(html, page, text),
         Part::Explain(gives, inside) => {
             html.class("details", "expl").open("summary").open("span").element("b", "", "Explanation");

@@ -3,6 +3,7 @@
 
 use std::sync::Arc;
 
+use app::lesson::{OwnRun, OwnState};
 use locks::action::Action;
 use locks::event::Event;
 use locks::lesson::{Record, Tried};
@@ -10,15 +11,126 @@ use locks::matrix::Figures;
 use locks::scenario::{Problem, Scenario};
 use locks::setup::StrategyName;
 
+use serde_json::{Value, json};
+
+use super::tutor::{LESSON, Tutor, TutorError};
+use crate::lab::LabError;
 use crate::matrix::job;
 use crate::run::export::judged;
-use crate::run::runner::{Outcome, script_hash};
+use crate::run::runner::{Outcome, run_unless, script_hash};
 
+/// So many of them run at a time.
+pub(super) const AT_ONCE: usize = 2;
+/// Under which keys the latest one is kept, and what came of all.
+const OWN: &str = "lesson/own";
+const TRIED: &str = "lesson/tried";
+/// So many are remembered.
+const MOST_TRIED: usize = 60;
 /// The name of a file that stands in a page.
 const FILE: &str = "own.toml";
 
+impl Tutor {
+    /// Run a scenario of a learner's own under a strategy. What comes of it stands on the page.
+    pub async fn run_own(&self, learner: &str, script: &str, strategy: &str) -> Result<(), TutorError> {
+        let (script, strategy) = (script.replace("\r\n", "\n"), strategy.to_owned());
+        if self.0.own().get(learner).is_some_and(|own| own.state == OwnState::Runs) {
+            return Err(TutorError::Bad("One of yours still runs. Wait for it to end.".to_owned()));
+        }
+        let control = self.0.lab.control().await?;
+        if script.trim().is_empty() {
+            // The one that the text begins with.
+            self.0.own().remove(learner);
+            return Ok(control.set_progress(learner, OWN, &Value::Null).await?);
+        }
+        control.set_progress(learner, OWN, &json!({ "script": script, "strategy": strategy })).await?;
+        let read = read(&script, &strategy);
+        let state = match &read {
+            Ok(_) => OwnState::Runs,
+            Err(why) => OwnState::Refused(why.clone()),
+        };
+        let run = OwnRun { script, strategy, state };
+        self.0.note_own(learner, run.clone());
+        if let Ok(scenario) = read {
+            let (tutor, learner) = (self.clone(), learner.to_owned());
+            self.0.tasks.spawn(async move { tutor.carry_out(&learner, run, scenario).await });
+        }
+        Ok(())
+    }
+
+    async fn carry_out(&self, learner: &str, run: OwnRun, scenario: Scenario) {
+        // The semaphore is never closed.
+        let Ok(_permit) = self.0.permits.acquire().await else { return };
+        let tag = format!("{LESSON}/7/own");
+        let finished = run_unless(&self.0.lab, &scenario, Some(tag), &self.0.ending).await;
+        let (exit, mut outcome) = self::exit(&finished.outcome);
+        let mut stored = None;
+        if !finished.events.is_empty() {
+            match self.0.shelf.save(Some(learner), &finished.events).await {
+                Ok(id) => stored = Some(id),
+                Err(error) => outcome = format!("{outcome}; it could not be stored: {error}"),
+            }
+        }
+        if let Some(id) = &stored {
+            let one = tried(&scenario, exit, false, id, &finished.events);
+            if let Err(error) = self.remember(learner, one).await {
+                tracing::error!(%error, "what was tried is not kept");
+            }
+        }
+        let checks = finished.checks.into_iter().map(|check| (check.what, check.expected, check.observed, check.holds));
+        let state = OwnState::Over { exit, outcome, checks: checks.collect(), run: stored };
+        self.0.note_own(learner, OwnRun { state, ..run });
+    }
+
+    /// A run was brought here as a file: is it of a script that the learner ran here?
+    pub async fn imported(
+        &self,
+        learner: &str,
+        scenario: &Scenario,
+        run: &str,
+        events: &[Arc<Event>],
+    ) -> Result<(), TutorError> {
+        if scenario.timed {
+            return Ok(());
+        }
+        self.remember(learner, tried(scenario, 0, true, run, events)).await?;
+        self.0.changed();
+        Ok(())
+    }
+
+    pub(super) async fn tried(&self, learner: &str) -> Result<Vec<Tried>, LabError> {
+        let kept = self.kept(learner, TRIED).await?;
+        Ok(kept.and_then(|kept| serde_json::from_value(kept).ok()).unwrap_or_default())
+    }
+
+    async fn remember(&self, learner: &str, one: Tried) -> Result<(), LabError> {
+        let mut tried = self.tried(learner).await?;
+        tried.push(one);
+        let from = tried.len().saturating_sub(MOST_TRIED);
+        self.0.lab.control().await?.set_progress(learner, TRIED, &json!(tried[from..])).await
+    }
+
+    /// The scenario of their own that a learner ran last.
+    pub(super) async fn own(&self, learner: &str) -> Result<Option<OwnRun>, LabError> {
+        if let Some(own) = self.0.own().get(learner) {
+            return Ok(Some(own.clone()));
+        }
+        let Some(kept) = self.kept(learner, OWN).await? else { return Ok(None) };
+        let text = |key: &str| kept[key].as_str().map(str::to_owned);
+        Ok(text("script").zip(text("strategy")).map(|(script, strategy)| OwnRun {
+            script,
+            strategy,
+            state: OwnState::Kept,
+        }))
+    }
+
+    async fn kept(&self, learner: &str, key: &str) -> Result<Option<Value>, LabError> {
+        let all = self.0.lab.control().await?.progress(learner).await?;
+        Ok(all.into_iter().find(|(other, _)| other == key).map(|(_, value)| value))
+    }
+}
+
 /// What a learner wrote, under that strategy; why it is not run, if it is not.
-pub(super) fn read(text: &str, strategy: &str) -> Result<Scenario, String> {
+fn read(text: &str, strategy: &str) -> Result<Scenario, String> {
     let mut scenario = Scenario::parse(text).map_err(|problems| Problem::render_all(&problems, FILE))?;
     let name: StrategyName = strategy.into();
     locks::strategy::find(&name).map_err(|error| error.to_string())?;
@@ -40,7 +152,7 @@ fn identity(scenario: &Scenario) -> String {
 }
 
 /// What came of a run.
-pub(super) fn tried(scenario: &Scenario, exit: u8, imported: bool, run: &str, events: &[Arc<Event>]) -> Tried {
+fn tried(scenario: &Scenario, exit: u8, imported: bool, run: &str, events: &[Arc<Event>]) -> Tried {
     let record = Record::of(events.iter().map(|event| &**event));
     let chaos = scenario.steps.iter().any(|step| matches!(step.action, Action::Chaos { .. }));
     Tried {
@@ -64,7 +176,7 @@ fn figures(events: &[Arc<Event>]) -> String {
 }
 
 /// As `aegis run` says it.
-pub(super) fn exit(outcome: &Outcome) -> (u8, String) {
+fn exit(outcome: &Outcome) -> (u8, String) {
     match outcome {
         Outcome::Held => (0, "all held".to_owned()),
         Outcome::Failed => (1, "an expectation failed".to_owned()),

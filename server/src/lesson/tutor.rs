@@ -8,35 +8,24 @@ use app::data::RunPage;
 use app::lesson::certificate::Proved;
 use app::lesson::content::Part;
 use app::lesson::page::StepPage;
-use app::lesson::{Known, Lesson, OwnRun, OwnState, Text};
+use app::lesson::{Known, Lesson, OwnRun, Text};
 use chrono::Utc;
-use locks::event::Event;
-use locks::lesson::{By, Step, Tried};
-use locks::scenario::Scenario;
+use locks::lesson::{By, Step};
 use locks::scenario::Step as ScriptStep;
-use serde_json::{Value, json};
 use tokio::sync::{Semaphore, watch as signal};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 use super::progress::{self, File};
-use super::{own, stages};
+use super::stages;
 use crate::control::lesson::{AnswerRow, ProofRow};
 use crate::lab::{Lab, LabError};
 use crate::run::ActError;
 use crate::run::live::{Live, OpenError, Sessions};
-use crate::run::runner;
 use crate::run::shelf::{Shelf, ShelfError};
 
 /// What tags of lesson runs begin with.
-const LESSON: &str = "lesson";
-/// So many scenarios of learners' own run at a time.
-const OWN_AT_ONCE: usize = 2;
-/// Under which keys the latest of them is kept, and what came of all.
-const OWN: &str = "lesson/own";
-const TRIED: &str = "lesson/tried";
-/// So many of them are remembered.
-const MOST_TRIED: usize = 60;
+pub(super) const LESSON: &str = "lesson";
 
 /// Why something was not done.
 #[derive(Debug, thiserror::Error)]
@@ -66,11 +55,11 @@ pub enum TutorError {
 
 /// See the module.
 #[derive(Clone)]
-pub struct Tutor(Arc<Shared>);
+pub struct Tutor(pub(super) Arc<Shared>);
 
 pub(super) struct Shared {
     pub(super) lab: Arc<Lab>,
-    shelf: Shelf,
+    pub(super) shelf: Shelf,
     sessions: Arc<Sessions>,
     /// By learner and step.
     latest: Mutex<BTreeMap<(String, u8), Latest>>,
@@ -78,9 +67,9 @@ pub(super) struct Shared {
     /// Scenarios of their own, by learner.
     own: Mutex<BTreeMap<String, OwnRun>>,
     /// So many of those run at a time.
-    permits: Semaphore,
-    ending: CancellationToken,
-    tasks: TaskTracker,
+    pub(super) permits: Semaphore,
+    pub(super) ending: CancellationToken,
+    pub(super) tasks: TaskTracker,
 }
 
 /// What the latest run of a step misses.
@@ -109,7 +98,7 @@ impl Tutor {
             latest: Mutex::default(),
             changed: signal::Sender::new(0),
             own: Mutex::default(),
-            permits: Semaphore::new(OWN_AT_ONCE),
+            permits: Semaphore::new(super::own::AT_ONCE),
             ending: CancellationToken::new(),
             tasks: TaskTracker::new(),
         }))
@@ -274,104 +263,6 @@ impl Tutor {
         Ok(acting.await.map_err(|error| ActError::Lab(error.to_string()))??)
     }
 
-    /// Run a scenario of a learner's own under a strategy. What comes of it stands on the page.
-    pub async fn run_own(&self, learner: &str, script: &str, strategy: &str) -> Result<(), TutorError> {
-        let (script, strategy) = (script.replace("\r\n", "\n"), strategy.to_owned());
-        if self.0.own().get(learner).is_some_and(|own| own.state == OwnState::Runs) {
-            return Err(TutorError::Bad("One of yours still runs. Wait for it to end.".to_owned()));
-        }
-        let control = self.0.lab.control().await?;
-        if script.trim().is_empty() {
-            // The one that the text begins with.
-            self.0.own().remove(learner);
-            return Ok(control.set_progress(learner, OWN, &Value::Null).await?);
-        }
-        control.set_progress(learner, OWN, &json!({ "script": script, "strategy": strategy })).await?;
-        let read = own::read(&script, &strategy);
-        let state = match &read {
-            Ok(_) => OwnState::Runs,
-            Err(why) => OwnState::Refused(why.clone()),
-        };
-        let run = OwnRun { script, strategy, state };
-        self.0.note_own(learner, run.clone());
-        if let Ok(scenario) = read {
-            let (tutor, learner) = (self.clone(), learner.to_owned());
-            self.0.tasks.spawn(async move { tutor.carry_out(&learner, run, scenario).await });
-        }
-        Ok(())
-    }
-
-    async fn carry_out(&self, learner: &str, run: OwnRun, scenario: Scenario) {
-        // The semaphore is never closed.
-        let Ok(_permit) = self.0.permits.acquire().await else { return };
-        let tag = format!("{LESSON}/7/own");
-        let finished = runner::run_unless(&self.0.lab, &scenario, Some(tag), &self.0.ending).await;
-        let (exit, mut outcome) = own::exit(&finished.outcome);
-        let mut stored = None;
-        if !finished.events.is_empty() {
-            match self.0.shelf.save(Some(learner), &finished.events).await {
-                Ok(id) => stored = Some(id),
-                Err(error) => outcome = format!("{outcome}; it could not be stored: {error}"),
-            }
-        }
-        if let Some(id) = &stored {
-            let tried = own::tried(&scenario, exit, false, id, &finished.events);
-            if let Err(error) = self.remember(learner, tried).await {
-                tracing::error!(%error, "what was tried is not kept");
-            }
-        }
-        let checks = finished.checks.into_iter().map(|check| (check.what, check.expected, check.observed, check.holds));
-        let state = OwnState::Over { exit, outcome, checks: checks.collect(), run: stored };
-        self.0.note_own(learner, OwnRun { state, ..run });
-    }
-
-    /// A run was brought here as a file: is it of a script that the learner ran here?
-    pub async fn imported(
-        &self,
-        learner: &str,
-        scenario: &Scenario,
-        run: &str,
-        events: &[Arc<Event>],
-    ) -> Result<(), TutorError> {
-        if scenario.timed {
-            return Ok(());
-        }
-        self.remember(learner, own::tried(scenario, 0, true, run, events)).await?;
-        self.0.changed();
-        Ok(())
-    }
-
-    async fn tried(&self, learner: &str) -> Result<Vec<Tried>, LabError> {
-        let kept = self.kept(learner, TRIED).await?;
-        Ok(kept.and_then(|kept| serde_json::from_value(kept).ok()).unwrap_or_default())
-    }
-
-    async fn remember(&self, learner: &str, one: Tried) -> Result<(), LabError> {
-        let mut tried = self.tried(learner).await?;
-        tried.push(one);
-        let from = tried.len().saturating_sub(MOST_TRIED);
-        self.0.lab.control().await?.set_progress(learner, TRIED, &json!(tried[from..])).await
-    }
-
-    /// The scenario of their own that a learner ran last.
-    async fn own(&self, learner: &str) -> Result<Option<OwnRun>, LabError> {
-        if let Some(own) = self.0.own().get(learner) {
-            return Ok(Some(own.clone()));
-        }
-        let Some(kept) = self.kept(learner, OWN).await? else { return Ok(None) };
-        let text = |key: &str| kept[key].as_str().map(str::to_owned);
-        Ok(text("script").zip(text("strategy")).map(|(script, strategy)| OwnRun {
-            script,
-            strategy,
-            state: OwnState::Kept,
-        }))
-    }
-
-    async fn kept(&self, learner: &str, key: &str) -> Result<Option<Value>, LabError> {
-        let all = self.0.lab.control().await?.progress(learner).await?;
-        Ok(all.into_iter().find(|(other, _)| other == key).map(|(_, value)| value))
-    }
-
     /// A learner's progress as a file.
     pub async fn export(&self, learner: &str) -> Result<File, TutorError> {
         Ok(File::of(self.0.lab.control().await?, learner).await?)
@@ -407,17 +298,17 @@ impl Shared {
         }
     }
 
-    fn changed(&self) {
+    pub(super) fn changed(&self) {
         self.changed.send_modify(|n| *n += 1);
     }
 
-    fn note_own(&self, learner: &str, run: OwnRun) {
+    pub(super) fn note_own(&self, learner: &str, run: OwnRun) {
         self.own().insert(learner.to_owned(), run);
         self.changed();
     }
 
     /// Poisoning is no matter: an entry is put in whole.
-    fn own(&self) -> MutexGuard<'_, BTreeMap<String, OwnRun>> {
+    pub(super) fn own(&self) -> MutexGuard<'_, BTreeMap<String, OwnRun>> {
         self.own.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
