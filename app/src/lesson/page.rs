@@ -50,8 +50,8 @@ pub(crate) fn main(page: StepPage) -> String {
     html.class("main", "lesson").attr("id", "main").attr("data-step", &page.number.to_string());
     html.class("article", "read");
     html.class("header", "read-h").class("p", "eyebrow").text(&format!("Step {} of {STEPS}", page.number)).close();
-    html.element("h1", "", &text.title).close();
-    html.class("p", "question").raw(&text.question).close();
+    html.element("h1", "", &text.title);
+    html.class("p", "question").raw(&text.question).close().close();
     text.parts.iter().for_each(|part| self::part(&mut html, &page, part));
     pager(&mut html, page.number);
     html.close();
