@@ -162,18 +162,22 @@ fn missing(html: &mut Html, page: &StepPage, step: &Step, task: &Task, text: &Ta
 pub(super) fn question(html: &mut Html, page: &StepPage, asked: &Question, heading: &str) {
     let said = page.known.answer(page.number, &asked.id);
     let shown = said.is_some() && is_shown(page, asked);
+    // A question of the quiz may be answered until it is right; a prediction stands.
+    let again = asked.shown_by.is_none() && said.is_some_and(|said| asked.is_right(&said.value) == Some(false));
+    let fixed = shown && !again;
     let id = format!("q-{}", asked.id);
     html.class("section", "ask").attr("id", &id).attr("aria-labelledby", &format!("{id}-h"));
     html.open("form").attr("method", "post").attr("action", &format!("/lesson/{}#{id}", page.number));
     html.open("h2").attr("id", &format!("{id}-h")).text(heading).close();
     html.class("div", "q-t").raw(&asked.html).close();
     match asked.choices.is_empty() {
-        true => number(html, asked, said.map(|said| said.value.as_str()), shown),
-        false => choices(html, page, asked, shown),
+        true => number(html, asked, said.map(|said| said.value.as_str()), fixed),
+        false => choices(html, page, asked, fixed),
     }
     if shown {
         result(html, asked, said.map_or("", |said| said.value.as_str()));
-    } else {
+    }
+    if !fixed {
         html.class("p", "ask-f");
         let (main, label) = match said {
             None => ("btn btn-main", "Keep my answer"),
@@ -181,6 +185,7 @@ pub(super) fn question(html: &mut Html, page: &StepPage, asked: &Question, headi
         };
         html.class("button", main).attr("name", "predict").attr("value", &asked.id).text(label).close();
         match said {
+            None if asked.shown_by.is_none() => html.element("span", "", "What is right is told at once."),
             None => html.element("span", "", "Asked before anything runs; a wrong guess harms nobody."),
             Some(said) => {
                 let late = if said.late { ", after a run had begun" } else { "" };

@@ -211,6 +211,13 @@ impl Tutor {
         if values.is_empty() || !is_one || (values.len() > 1 && !asked.several) {
             return Err(bad("Choose one of the answers first."));
         }
+        let step_of = locks::lesson::step(step).ok_or(TutorError::NoStep)?;
+        if let Some(task) = asked.shown_by.as_ref().and_then(|by| step_of.task(by)) {
+            let known = self.known(learner).await?;
+            if known.is_done(step, task) && known.answer(step, id).is_some() {
+                return Err(bad("What was measured stands beside it already; what you said stays."));
+            }
+        }
         let late = asked.shown_by.is_some() && self.has_run(learner, step).await?;
         let question = format!("{step}/{id}");
         let row = AnswerRow { question, answer: values.join(","), late, said_at: Utc::now() };

@@ -23,7 +23,8 @@ fn asks(mutant: Option<&'static str>, tokens: &[&str], name: &str) -> Vec<Ask> {
         let slot = Slot { schedule: "s".to_owned(), fire_ms: 1 };
         let token = Token((*token).to_owned());
         w.feed(Input::Due { attempt: attempt(1), slot, lock: "s".to_owned(), token, jitter: 0 });
-        w.reply(ok());
+        // Who only looks is glad to find nothing.
+        w.reply(if mutant == Some("look-then-take") { Reply::Redis(Param::Null) } else { ok() });
         if w.strategy.state() == "acquiring" {
             w.reply(count(1));
         }
@@ -196,6 +197,20 @@ fn plain_del_frees_what_is_somebody_elses() {
     run(&mut store, 3000, &take[1]);
     assert_eq!(run(&mut store, 3001, &free[0]), count(1));
     assert_eq!(run(&mut store, 3002, &take[0]), ok());
+}
+
+#[test]
+fn look_then_take_lets_in_whoever_looked_in_between() {
+    let mutant = Some("look-then-take");
+    let (looks, takes) = (asks(mutant, &["a", "b"], "look"), asks(mutant, &["a", "b"], "acquire"));
+    let mut store = Store::default();
+    let nil = || Reply::Redis(Param::Null);
+    assert_eq!((run(&mut store, 0, &looks[0]), run(&mut store, 1, &looks[1])), (nil(), nil()));
+    assert_eq!((run(&mut store, 2, &takes[0]), run(&mut store, 3, &takes[1])), (ok(), ok()));
+    let mut w = walk(mutant);
+    assert_eq!(short(&w.due()), ["send look"]);
+    let taken = run(&mut store, 4, &looks[0]);
+    assert_eq!(short(&w.reply(taken)), ["skipped: busy"], "who looks too late stays out");
 }
 
 #[test]
