@@ -11,11 +11,13 @@
 
 use app::Page;
 use app::lesson::LessonPage;
+use app::lesson::page::StepPage;
 use axum::extract::{Path, State};
 use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::{Html, IntoResponse, Redirect, Response};
 use axum::routing::{get, post};
 use axum::{Form, Json, Router};
+use locks::event::Whose;
 use tower_governor::GovernorLayer;
 use tower_governor::governor::GovernorConfigBuilder;
 
@@ -115,8 +117,23 @@ async fn press(
     };
     match done.await {
         Ok(answer) => answer,
-        Err(error) if quietly => ApiError::from(error).into_response(),
+        Err(error) if quietly => {
+            refused(&app, &learner.0, &step, error).await.unwrap_or_else(IntoResponse::into_response)
+        }
         Err(error) => problem(error.into()),
+    }
+}
+
+/// A move that the run refuses belongs to learning: its reason stands on the page, and is no error of the browser's.
+async fn refused(app: &App, learner: &str, step: &str, error: TutorError) -> Result<Response, ApiError> {
+    match error {
+        TutorError::Act(ref act) if act.whose() == Whose::Lab => Err(error.into()),
+        TutorError::Act(_) | TutorError::NoStage | TutorError::Bad(_) => {
+            let page = app.tutor.parts(learner, number(step)?).await?;
+            let page = StepPage { said: Some(error.to_string()), ..page };
+            Ok(Html(page.parts()).into_response())
+        }
+        error => Err(error.into()),
     }
 }
 
