@@ -26,8 +26,9 @@ pub(crate) fn main(proved: &Proved) -> String {
     let tasks: usize = progress.steps.iter().map(|step| step.tasks).sum();
     let done: usize = progress.steps.iter().map(|step| step.done).sum();
     let says = format!(
-        "{done} of {tasks} tasks of the guided lesson, on {} (UTC). Each was found in the event log of a run by a \
-         predicate; the run and the event stand beside it.",
+        "{done} of {tasks} tasks of the guided lesson, on {} (UTC). What was done here was found by a predicate in the \
+         event log of a run; the run and the event stand beside it. Marks that came in from a file stand on that \
+         file's word.",
         words::date(proved.at_ms)
     );
     html.element("p", "ink2", &says);

@@ -27,7 +27,7 @@ use super::live::too_many;
 use super::pages::{problem, show};
 use super::problem::ApiError;
 use crate::lesson::TutorError;
-use crate::lesson::progress::File;
+use crate::lesson::progress::{self, File};
 
 /// So many presses a second from one address, and so many at once.
 const PER_SECOND: u64 = 10;
@@ -95,7 +95,7 @@ async fn parts(State(app): State<App>, Path(step): Path<String>, learner: Learne
 }
 
 fn number(step: &str) -> Result<u8, TutorError> {
-    step.parse().map_err(|_| TutorError::NoStep)
+    progress::number(step).ok_or(TutorError::NoStep)
 }
 
 /// One of a step's buttons.

@@ -37,6 +37,9 @@ impl Tutor {
             return Err(TutorError::Bad("One of yours still runs. Wait for it to end.".to_owned()));
         }
         let control = self.0.lab.control().await?;
+        if script.contains('\0') || strategy.contains('\0') {
+            return Err(TutorError::Bad("A scenario is text: it must not contain a NUL character.".to_owned()));
+        }
         if script.trim().is_empty() {
             // The one that the text begins with.
             self.0.own().remove(learner);

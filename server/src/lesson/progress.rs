@@ -1,6 +1,8 @@
 //! What is kept of a learner, and the same as a file: it belongs to them, not to one browser.
 
 use app::lesson::{Answer, Known, Lesson, ProofAt};
+use chrono::{DateTime, Datelike, Utc};
+use locks::lesson::By;
 use serde::{Deserialize, Serialize};
 
 use crate::control::Control;
@@ -9,6 +11,8 @@ use crate::lab::LabError;
 
 /// The form that files have.
 const VERSION: u32 = 1;
+/// An answer has at most so many bytes.
+const LONGEST_ANSWER: usize = 100;
 
 /// Progress as a file.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -52,14 +56,24 @@ impl File {
         }
         for row in &self.answers {
             let known = in_step(&row.question).is_some_and(|(step, id)| has_question(step, id));
-            if !known || row.answer.len() > 100 {
+            if !known || row.answer.len() > LONGEST_ANSWER || row.answer.contains('\0') || !is_sane(&row.said_at) {
                 return Err(BadFile(format!("The lesson asks no question {:?}, or not so.", row.question)));
             }
         }
         for row in &self.proofs {
             let hexadecimal = row.run.bytes().all(|byte| byte.is_ascii_hexdigit());
-            if !is_mark(&row.mark) || row.event < 0 || row.run.len() > 32 || !hexadecimal {
+            let by = by(&row.mark);
+            if by.is_none() || row.event < 0 || row.run.len() > 32 || !hexadecimal {
                 return Err(BadFile(format!("The lesson has no task that {:?} would prove so.", row.mark)));
+            }
+            if matches!(by, Some(By::Log(_))) && (row.run.is_empty() || row.event == 0) {
+                return Err(BadFile(format!(
+                    "Only a run proves {:?}; this names no run, or no event of it.",
+                    row.mark
+                )));
+            }
+            if !is_sane(&row.proved_at) {
+                return Err(BadFile(format!("{:?} cannot have been proved at {}.", row.mark, row.proved_at)));
             }
         }
         Ok(())
@@ -80,25 +94,33 @@ impl File {
 
 fn in_step(name: &str) -> Option<(u8, &str)> {
     let (step, rest) = name.split_once('/')?;
-    Some((step.parse().ok()?, rest))
+    Some((number(step)?, rest))
+}
+
+/// The number of a step, written as the lesson writes it.
+pub fn number(text: &str) -> Option<u8> {
+    locks::lesson::STEPS.iter().map(|step| step.number).find(|number| number.to_string() == text)
+}
+
+/// Can somebody have learned here then?
+fn is_sane(at: &DateTime<Utc>) -> bool {
+    (2000..=2200).contains(&at.year())
 }
 
 fn has_question(step: u8, id: &str) -> bool {
     Lesson::step(step).is_some_and(|text| text.questions().any(|question| question.id == id))
 }
 
-fn is_mark(name: &str) -> bool {
-    let found = in_step(name).and_then(|(step, rest)| {
-        let (task, mark) = rest.split_once('/')?;
-        Some(locks::lesson::step(step)?.task(task)?.marks.contains(&mark))
-    });
-    found == Some(true)
+/// Where the proof of a mark is looked for, if there is such a mark.
+fn by(name: &str) -> Option<By> {
+    let (step, rest) = in_step(name)?;
+    let (task, mark) = rest.split_once('/')?;
+    let task = locks::lesson::step(step)?.task(task)?;
+    task.marks.contains(&mark).then_some(task.by)
 }
 
 #[cfg(test)]
 mod tests {
-    use chrono::Utc;
-
     use super::*;
 
     fn file(question: &str, mark: &str) -> File {
@@ -113,6 +135,8 @@ mod tests {
         assert!(file("1/p9", "1/a/done").check().is_err());
         assert!(file("1/p1", "1/z/done").check().is_err());
         assert!(file("1/p1", "1/a/other").check().is_err());
+        assert!(file("01/p1", "1/a/done").check().is_err());
+        assert!(file("1/p1", "+1/a/done").check().is_err());
         let other = File { version: 2, ..file("1/p1", "1/a/done") };
         assert!(other.check().unwrap_err().to_string().contains("version 2"));
     }
