@@ -95,6 +95,7 @@ impl Stores {
             Ok(Value::Nil) => Reply::Redis(Param::Null),
             Ok(Value::Int(n)) => Reply::Redis(Param::Int(n)),
             Ok(Value::Okay) => Reply::Redis(Param::Text("OK".to_owned())),
+            Ok(Value::BulkString(text)) => Reply::Redis(Param::Text(String::from_utf8(text).unwrap())),
             Ok(other) => panic!("{other:?}"),
             Err(error) => Reply::Refused { code: error.code().unwrap().to_owned(), message: String::new() },
         }

@@ -53,24 +53,31 @@ struct Wanted {
 /// Begin another lab with the same strategy, guard, handler and sink: one to step through, or one that runs by
 /// itself. The one before is stored.
 async fn other_lab(State(app): State<App>, learner: Learner, Form(wanted): Form<Wanted>) -> Response {
+    // A task of its own: a lab that was begun to be closed is closed, whoever has hung up meanwhile.
+    let changing = tokio::spawn(async move { change_lab(&app, &learner, wanted.gated).await });
+    match changing.await.map_err(ApiError::lab) {
+        Ok(Ok(())) => Redirect::to("/lab").into_response(),
+        Ok(Err(error)) | Err(error) => problem(error),
+    }
+}
+
+async fn change_lab(app: &App, learner: &Learner, gated: bool) -> Result<(), ApiError> {
     let mut setup = Setup::live();
     if let Some(live) = app.sessions.of(&learner.0, None) {
         let now = live.setup();
-        if (now.gated != Gated::No) == wanted.gated {
-            return Redirect::to("/lab").into_response();
+        if (now.gated != Gated::No) == gated {
+            return Ok(());
         }
         live.close().await;
         let Setup { strategy, guard, handler, sink, .. } = now;
         setup = Setup { strategy, guard, handler, sink, ..setup };
     }
-    if wanted.gated {
+    if gated {
         // People think for seconds: a lease that ends meanwhile is let go by on purpose only.
         setup = Setup { gated: Gated::Yes(Vec::new()), cron: false, lease_ms: STEPPING_LEASE_MS, ..setup };
     }
-    match app.sessions.open_with(&learner.0, setup).await {
-        Ok(_) => Redirect::to("/lab").into_response(),
-        Err(error) => problem(error.into()),
-    }
+    app.sessions.open_with(&learner.0, setup).await?;
+    Ok(())
 }
 
 /// A stored run, or a live one.

@@ -33,7 +33,7 @@ impl Pen<'_> {
             _ = write!(
                 svg,
                 "<title>{}{} of {}</title>",
-                self.look.whose(schedule_of(&clash.lock)),
+                escaped(&self.look.whose(schedule_of(&clash.lock))),
                 escaped(&text),
                 escaped(&clash.replicas.join(", "))
             );

@@ -115,7 +115,7 @@ impl Pen<'_> {
             _ = write!(
                 svg,
                 "<title>{}{} {}</title>",
-                self.look.whose(&wait.schedule),
+                escaped(&self.look.whose(&wait.schedule)),
                 escaped(&wait.attempt.replica),
                 wait_words(wait)
             );

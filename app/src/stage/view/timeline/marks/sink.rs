@@ -80,7 +80,7 @@ impl Pen<'_> {
             _ = write!(
                 svg,
                 "<title>{}{}: {} from {}, slot {}</title>",
-                self.look.whose(&effect.slot.schedule),
+                escaped(&self.look.whose(&effect.slot.schedule)),
                 stage.setup.sink,
                 escaped(&said),
                 escaped(&effect.attempt.replica),

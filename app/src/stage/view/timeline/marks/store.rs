@@ -49,7 +49,7 @@ impl Pen<'_> {
             _ = write!(
                 svg,
                 "<title>{}the store says: {}</title>",
-                self.look.whose(schedule_of(&hold.lock)),
+                escaped(&self.look.whose(schedule_of(&hold.lock))),
                 escaped(&text)
             );
             self.put(4, format!("h{}{}", hold.lock, hold.span.0), svg);
