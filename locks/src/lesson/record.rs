@@ -367,6 +367,14 @@ impl Record {
         self.slots().last().map(|(slot, _)| self.of_slot(slot)).unwrap_or_default()
     }
 
+    /// The set-up that those attempts had when they began; none if they differ in strategy or guard. Before there
+    /// is an attempt it is the set-up of now.
+    pub fn setup_of<'a>(&'a self, attempts: impl IntoIterator<Item = &'a Attempt>) -> Option<&'a Setup> {
+        let mut attempts = attempts.into_iter().map(|attempt| &attempt.setup);
+        let Some(first) = attempts.next() else { return Some(&self.setup) };
+        attempts.all(|other| other.strategy == first.strategy && other.guard == first.guard).then_some(first)
+    }
+
     /// What the sink accepted of a slot.
     pub fn accepted<'a>(&'a self, slot: &'a Slot) -> impl Iterator<Item = &'a Settled> {
         let of = self.settled.iter().filter(move |settled| settled.slot == *slot);

@@ -4,6 +4,7 @@
 use super::record::{Attempt, SCHEDULE};
 use super::{By, Look, ONE, Proof, Record, Task};
 use crate::guard::Guard;
+use crate::setup::Setup;
 use crate::strategy::{self, LockScope};
 
 const CELLS: &[&str] =
@@ -27,8 +28,9 @@ pub(super) const TASKS: &[Task] = &[
 
 /// Which boundary a set-up places.
 fn boundary(record: &Record) -> Option<&'static str> {
-    let unique = record.setup.guard == [Guard::UniqueSlot];
-    match (record.setup.strategy.to_string().as_str(), record.setup.guard.is_empty(), unique) {
+    let setup = record.setup_of(record.attempts.values())?;
+    let unique = setup.guard == [Guard::UniqueSlot];
+    match (setup.strategy.to_string().as_str(), setup.guard.is_empty(), unique) {
         ("pg-claim", true, _) => Some("tick"),
         ("pg-lease", true, _) => Some("handler"),
         ("none", _, true) => Some("effect"),
@@ -117,17 +119,18 @@ fn whole(record: &Record) -> Look {
     if together(record) {
         return Look::misses("together");
     }
-    let is_both = record.setup.strategy.strategy != "none"
-        && record.setup.strategy.mutant.is_none()
-        && strategy::info(&record.setup.strategy.strategy).is_some_and(|info| info.scope == LockScope::Schedule);
+    let is_both = record.setup_of(record.attempts.values()).is_some_and(|Setup { strategy, guard, .. }| {
+        strategy.strategy != "none"
+            && strategy.mutant.is_none()
+            && *guard == [Guard::UniqueSlot]
+            && strategy::info(&strategy.strategy).is_some_and(|info| info.scope == LockScope::Schedule)
+    });
     if record.slots().iter().any(|(slot, _)| record.accepted(slot).count() > 1) {
         return Look::misses("twice");
     }
     // A lock of slot scope comes through M1 and M2, and fails at M3; only what comes through all three counts.
     match ["m1", "m2", "m3"].into_iter().find(|mark| *mark == moves) {
-        Some(mark) if is_both && record.setup.guard == [Guard::UniqueSlot] => {
-            Look { proved: vec![Proof::new(mark, end(record))], misses: Some("next") }
-        }
+        Some(mark) if is_both => Look { proved: vec![Proof::new(mark, end(record))], misses: Some("next") },
         _ => Look::misses("next"),
     }
 }

@@ -44,16 +44,23 @@ fn whole(record: &Record) -> Look {
 
 /// Two inside at once under the mutant, with everything healthy.
 fn both_in(record: &Record) -> Look {
-    if record.setup.strategy.to_string() != MUTANT {
+    let attempts = record.newest();
+    if !is_under(record, &attempts, MUTANT) {
         return Look::misses("other-lock");
     }
     if !record.faults.is_empty() {
         return Look::misses("fault");
     }
-    if let Some(finding) = record.overlaps().first() {
+    // The two that were inside then, and not others of before under another lock.
+    let others = |from_us: u64, until_us: u64| {
+        record.attempts.values().filter(|one| !one.is_under(MUTANT)).any(|one| {
+            let left = one.left.map_or(u64::MAX, |at| at.at_us);
+            one.entered.is_some_and(|at| at.at_us < until_us) && left > from_us
+        })
+    };
+    if let Some(finding) = record.overlaps().iter().find(|finding| !others(finding.from_us, finding.until_us)) {
         return Look::proves(super::DONE, finding.events.last().copied().unwrap_or_default());
     }
-    let attempts = record.newest();
     if attempts.len() < 2 {
         return Look::misses("one-alone");
     }
@@ -72,19 +79,24 @@ fn both_in(record: &Record) -> Look {
     })
 }
 
+/// Were those attempts under that strategy? Before there is one, the set-up of now says it.
+fn is_under(record: &Record, attempts: &[&Attempt], strategy: &str) -> bool {
+    record.setup_of(attempts.iter().copied()).is_some_and(|setup| setup.strategy.to_string() == strategy)
+}
+
 fn is_nil(reply: &Option<&Reply>) -> bool {
     matches!(reply, Some(Reply::Redis(Param::Null)))
 }
 
 /// The same two under the one command: one granted while the other was told nil.
 fn one_in(record: &Record) -> Look {
-    if record.setup.strategy.to_string() != STRATEGY {
+    if !is_under(record, &record.newest(), STRATEGY) {
         return Look::misses("other-lock");
     }
     let mut misses = "one-alone";
     for (slot, _) in record.slots() {
         let attempts = record.of_slot(slot);
-        if attempts.len() < 2 {
+        if attempts.len() < 2 || !is_under(record, &attempts, STRATEGY) {
             continue;
         }
         misses = "not-both";

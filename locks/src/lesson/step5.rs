@@ -82,8 +82,9 @@ fn pause_of(record: &Record, pause: &Span) -> Result<Proof, &'static str> {
 
 /// The release that frees what is somebody else's, and the one that asks first.
 fn releases(record: &Record) -> Look {
-    let name = record.setup.strategy.to_string();
     let attempts = record.newest();
+    let setup = record.setup_of(attempts.iter().copied());
+    let name = setup.map(|setup| setup.strategy.to_string()).unwrap_or_default();
     let of = |replica: &str| attempts.iter().copied().find(|attempt| attempt.replica == replica);
     let (Some(a), Some(b), Some(c)) = (of("A"), of("B"), of("C")) else { return Look::misses("not-fired") };
     if [a, b, c].iter().any(|attempt| attempt.finished.is_none()) {

@@ -75,7 +75,7 @@ fn losses(record: &Record) -> Look {
     if record.faults.iter().any(|span| matches!(&span.what, Fault::Pause { process: ProcessName::Replica(_) })) {
         return Look::misses("paused");
     }
-    if lost.len() != 1 || !nodes.contains(&lost[0]) || record.setup.strategy.to_string() != "redlock" {
+    if lost.len() != 1 || !nodes.contains(&lost[0]) || !a.is_under("redlock") || !b.is_under("redlock") {
         return Look::misses("other-nodes");
     }
     let left = a.left.map_or(u64::MAX, |at| at.at_us);
@@ -90,15 +90,12 @@ fn losses(record: &Record) -> Look {
 
 /// A stopped for longer than its lease: while it asked, and after it was granted.
 fn pauses(record: &Record) -> Look {
-    if record.setup.strategy.to_string() != "redlock" {
-        return Look::misses("not-fired");
-    }
-    let Some(a) = of(record, "A") else { return Look::misses("not-fired") };
+    let Some(a) = of(record, "A").filter(|a| a.is_under("redlock")) else { return Look::misses("not-fired") };
     let paused =
         |span: &&Span| matches!(&span.what, Fault::Pause { process: ProcessName::Replica(name) } if name == "A");
     let Some(pause) = record.faults.iter().find(paused) else { return Look::misses("not-paused") };
     let Some(ended) = pause.ended else { return Look::misses("under-way") };
-    if ended.at_us - pause.began.at_us < record.setup.lease_ms * 1000 {
+    if ended.at_us - pause.began.at_us < a.setup.lease_ms * 1000 {
         return Look::misses("short");
     }
     let Some((_, end)) = a.finished else { return Look::misses("under-way") };
@@ -120,10 +117,11 @@ fn pauses(record: &Record) -> Look {
 
 /// A's connection cut in two while it holds a row lock, B waiting: without a bound, and with one.
 fn cuts(record: &Record) -> Look {
-    if record.setup.strategy.strategy != "pg-row-lock" {
-        return Look::misses("not-fired");
-    }
     let (Some(a), b) = (of(record, "A"), of(record, "B")) else { return Look::misses("not-fired") };
+    let setup = record.setup_of([Some(a), b].into_iter().flatten());
+    let Some(strategy) = setup.map(|setup| &setup.strategy).filter(|name| name.strategy == "pg-row-lock") else {
+        return Look::misses("not-fired");
+    };
     let cut =
         |span: &&Span| matches!(&span.what, Fault::Cut { replica, endpoint: Endpoint::Postgres } if replica == "A");
     let inside = |at_us: u64| a.entered.is_some_and(|entered| entered.at_us < at_us);
@@ -132,7 +130,7 @@ fn cuts(record: &Record) -> Look {
     };
     let Some(b) = b else { return Look::misses("nobody-waits") };
     let granted = b.granted.as_ref().map(|(_, at)| *at);
-    match (record.setup.strategy.mutant.as_deref(), granted, cut.ended) {
+    match (strategy.mutant.as_deref(), granted, cut.ended) {
         (None, Some(granted), _) if granted.at_us <= cut.began.at_us + BOUNDED_US => {
             Look::proves("bounded", granted.seq)
         }

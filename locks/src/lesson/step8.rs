@@ -45,7 +45,8 @@ fn ladder(record: &Record) -> Look {
     let first = record.settled.iter().filter(|settled| settled.slot == *slot).min_by_key(|settled| settled.at.at_us);
     let granted = b.granted.as_ref().map_or(u64::MAX, |(_, at)| at.at_us);
     let a_first = first.is_some_and(|settled| settled.attempt.replica == "A" && settled.at.at_us > granted);
-    let mark = match record.setup.guard[..] {
+    let mark = match a.setup.guard[..] {
+        _ if a.setup.guard != b.setup.guard => return Look::misses("next"),
         [] => "none",
         [Guard::MaxSeen] => "max-seen",
         [Guard::CurrentEpoch] => "current-epoch",
