@@ -124,14 +124,18 @@ fn cuts(record: &Record) -> Look {
     };
     let cut =
         |span: &&Span| matches!(&span.what, Fault::Cut { replica, endpoint: Endpoint::Postgres } if replica == "A");
-    let inside = |at_us: u64| a.entered.is_some_and(|entered| entered.at_us < at_us);
+    let inside = |at_us: u64| {
+        a.entered.is_some_and(|entered| entered.at_us < at_us) && a.left.is_none_or(|left| left.at_us > at_us)
+    };
     let Some(cut) = record.faults.iter().find(cut).filter(|span| inside(span.began.at_us)) else {
         return Look::misses("not-cut");
     };
     let Some(b) = b else { return Look::misses("nobody-waits") };
     let granted = b.granted.as_ref().map(|(_, at)| *at);
     match (strategy.mutant.as_deref(), granted, cut.ended) {
-        (None, Some(granted), _) if granted.at_us <= cut.began.at_us + BOUNDED_US => {
+        (None, Some(granted), _)
+            if granted.at_us > cut.began.at_us && granted.at_us <= cut.began.at_us + BOUNDED_US =>
+        {
             Look::proves("bounded", granted.seq)
         }
         (Some("no-bound"), granted, Some(healed)) if granted.is_none_or(|at| at.at_us > healed.at_us) => {

@@ -3,6 +3,7 @@
 mod step1;
 mod step3;
 mod step5;
+mod step6;
 mod step7;
 mod step8;
 
