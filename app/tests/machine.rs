@@ -15,6 +15,7 @@ fn moves(log: &mut Log, at_ms: f64, go: &Go, states: &[&str]) {
             from: two[0].to_owned(),
             on: "something".to_owned(),
             to: two[1].to_owned(),
+            timer_ms: None,
         };
         log.replica(at_ms + i as f64, &go.id.replica, kind);
     }

@@ -174,6 +174,8 @@ pub enum Wait {
     Event {
         /// Which.
         event: EventPattern,
+        /// How many of them.
+        count: u64,
         /// Limit, in milliseconds.
         limit_ms: u64,
     },

@@ -61,7 +61,19 @@ fn every_file_reads_is_called_what_it_is_and_expects_something() {
 fn every_file_holds() {
     let files = files();
     let output = run(&files.values().chain(files.values()).collect::<Vec<_>>());
-    assert_eq!(output.status.code(), Some(0), "{}", said(&output));
+    assert_eq!(output.status.code(), Some(0), "{}", what_did_not_hold(&output));
+}
+
+/// What was said without the runs that held: of two hundred, the one that matters is else not found.
+fn what_did_not_hold(output: &Output) -> String {
+    let mut held = false;
+    let rest = |line: &&str| {
+        if !line.starts_with(' ') {
+            held = line.starts_with("HELD");
+        }
+        !held
+    };
+    said(output).lines().filter(rest).collect::<Vec<_>>().join("\n")
 }
 
 /// The mutant of a wrong column also breaks what its right column expects, and the event is named. That every

@@ -184,6 +184,9 @@ pub enum Kind {
         on: String,
         /// To.
         to: String,
+        /// For how long it stays there, in milliseconds, unless something comes before.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        timer_ms: Option<u64>,
     },
     /// An attempt waits at a gate.
     GateReached {

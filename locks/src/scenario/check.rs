@@ -6,7 +6,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Bound, Expect, ExpectEvent};
+use super::{AtOnce, Bound, Expect, ExpectEvent};
 use crate::action::EventPattern;
 use crate::event::{EffectAnswer, Event, Kind};
 use crate::ids::{AttemptId, Slot};
@@ -159,12 +159,15 @@ fn check_events(expected: &ExpectEvent, events: &[Event]) -> Checked {
     let first_us = fitting.first().map_or(0, |event| event.at_us);
     let late =
         expected.within_ms.and_then(|ms| fitting.iter().find(|event| event.at_us - first_us > ms.saturating_mul(1000)));
-    let crowd = expected.at_once.map(|at_once| (at_once, crowd(at_once.ms, &fitting)));
+    let crowd = expected.at_once.as_ref().map(|at_once| (at_once, crowd(at_once, &fitting)));
     let crowded = crowd.as_ref().filter(|(at_once, crowd)| !at_once.count.holds(crowd.len() as u64));
     let one_more = crowded.and_then(|(at_once, crowd)| one_too_many(at_once.count, crowd));
+    let by = |of: &AtOnce| of.by.as_deref().map_or(String::new(), |field| format!(" by {field}"));
+    let at_once = expected.at_once.as_ref();
     let at_once =
-        expected.at_once.map_or(String::new(), |of| format!(", {} of them within any {} ms", of.count, of.ms));
-    let most = crowd.as_ref().map_or(String::new(), |(of, crowd)| format!(", {} within {} ms", crowd.len(), of.ms));
+        at_once.map_or(String::new(), |of| format!(", {} of them within any {} ms{}", of.count, of.ms, by(of)));
+    let most = crowd.as_ref();
+    let most = most.map_or(String::new(), |(of, crowd)| format!(", {} within {} ms{}", crowd.len(), of.ms, by(of)));
     let within = expected.within_ms.map_or(String::new(), |ms| format!(" within {ms} ms"));
     let spread = fitting.last().map_or(0, |last| (last.at_us - first_us) / 1000);
     let spread = expected.within_ms.map_or(String::new(), |_| format!(" within {spread} ms"));
@@ -179,13 +182,21 @@ fn check_events(expected: &ExpectEvent, events: &[Event]) -> Checked {
     }
 }
 
-/// The most events that stand within so many milliseconds of one another; they come in time's order.
-fn crowd<'e, 'a>(ms: u64, events: &'e [&'a Event]) -> &'e [&'a Event] {
-    let from = |at: usize| {
-        let near = events[at..].iter().take_while(|event| event.at_us - events[at].at_us < ms.saturating_mul(1000));
-        &events[at..at + near.count()]
+/// The most events that stand within so many milliseconds of one another. One without the field that says when
+/// stands with none.
+fn crowd<'a>(of: &AtOnce, events: &[&'a Event]) -> Vec<&'a Event> {
+    let when_us = |event: &Event| match &of.by {
+        None => Some(event.at_us),
+        Some(field) => serde_json::to_value(&event.kind).ok()?.get(field)?.as_u64().map(|ms| ms.saturating_mul(1000)),
     };
-    (0..events.len()).map(from).max_by_key(|crowd| crowd.len()).unwrap_or_default()
+    let mut timed: Vec<(u64, &Event)> = events.iter().filter_map(|event| Some((when_us(event)?, *event))).collect();
+    timed.sort_by_key(|(when_us, _)| *when_us);
+    let from = |at: usize| {
+        let near = timed[at..].iter().take_while(|(when_us, _)| when_us - timed[at].0 < of.ms.saturating_mul(1000));
+        &timed[at..at + near.count()]
+    };
+    let most = (0..timed.len()).map(from).max_by_key(|crowd| crowd.len()).unwrap_or_default();
+    most.iter().map(|(_, event)| *event).collect()
 }
 
 /// What there was instead of an event that is missing: the first of those that fit best without fitting.
@@ -377,7 +388,7 @@ mod tests {
         let events = [ready(1, 0), ready(2, 20), ready(3, 24), ready(4, 29), ready(5, 30)];
         let check = |ms, min, max| {
             let event = EventPattern { kind: "ready".to_owned(), replica: None, fields: BTreeMap::new() };
-            let at_once = Some(AtOnce { ms, count: Bound { min, max } });
+            let at_once = Some(AtOnce { ms, by: None, count: Bound { min, max } });
             let count = Bound { min: 1, max: None };
             let expect =
                 Expect { event: vec![ExpectEvent { event, count, within_ms: None, at_once }], ..Expect::default() };
@@ -392,6 +403,30 @@ mod tests {
         );
         assert_eq!(check(11, 0, Some(3)).first_event, Some(5));
         assert!(!check(10, 4, None).holds);
+    }
+
+    #[test]
+    fn a_crowd_may_be_one_of_a_fields_values() {
+        let moved = |seq, ms, timer_ms| {
+            let text = |word: &str| word.to_owned();
+            let (schedule, from, on, to) = (text("s"), text("acquiring"), text("busy"), text("waiting"));
+            event(seq, ms, "A", Kind::Strategy { attempt: None, schedule, from, on, to, timer_ms })
+        };
+        // All in one moment; two of them for about as long, and one for no time that is known.
+        let events = [moved(1, 0, Some(50)), moved(2, 0, None), moved(3, 0, Some(70)), moved(4, 0, Some(59))];
+        let check = |most| {
+            let event = EventPattern { kind: "strategy".to_owned(), replica: None, fields: BTreeMap::new() };
+            let at_once =
+                Some(AtOnce { ms: 10, by: Some("timer_ms".to_owned()), count: Bound { min: 0, max: Some(most) } });
+            let count = Bound { min: 1, max: None };
+            let expect =
+                Expect { event: vec![ExpectEvent { event, count, within_ms: None, at_once }], ..Expect::default() };
+            only(expect, &Verdict::default(), &events)
+        };
+        assert!(check(2).holds);
+        let checked = check(1);
+        assert_eq!((checked.holds, checked.first_event), (false, Some(4)));
+        assert_eq!(checked.observed, "4, 2 within 10 ms by timer_ms");
     }
 
     #[test]

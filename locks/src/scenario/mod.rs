@@ -137,10 +137,12 @@ pub struct ExpectEvent {
 }
 
 /// How many events may stand in any one stretch of time: the most that any has must lie within the bound.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AtOnce {
     /// How long the stretch is, in milliseconds.
     pub ms: u64,
+    /// The field that tells the time of each, in milliseconds; without one it is when the event happened.
+    pub by: Option<String>,
     /// How many.
     pub count: Bound,
 }

@@ -176,7 +176,7 @@ fn action() -> impl Strategy<Value = Action> {
             .prop_map(|(states, limit_ms)| Wait::Lock { states, limit_ms }),
         (select(NAMES.to_vec()), ms())
             .prop_map(|(name, limit_ms)| Wait::Blocked { replica: name.to_owned(), limit_ms }),
-        (pattern(), ms()).prop_map(|(event, limit_ms)| Wait::Event { event, limit_ms }),
+        (pattern(), 1..99_u64, ms()).prop_map(|(event, count, limit_ms)| Wait::Event { event, count, limit_ms }),
     ];
     let assert = prop_oneof![
         state().prop_map(Assert::Lock),
@@ -220,7 +220,8 @@ fn bound() -> impl Strategy<Value = Option<Bound>> {
 }
 
 fn at_once() -> impl Strategy<Value = Option<AtOnce>> {
-    (ms(), bound()).prop_map(|(ms, count)| count.map(|count| AtOnce { ms, count }))
+    let by = of(Just("epoch".to_owned()));
+    (ms(), by, bound()).prop_map(|(ms, by, count)| count.map(|count| AtOnce { ms, by, count }))
 }
 
 prop_compose! {

@@ -42,7 +42,7 @@ impl Scenario {
             lines.some("min", (min != if max.is_some() { 0 } else { 1 }).then(|| min.to_string()));
             lines.some("max", max.map(|max| max.to_string()));
             lines.some("within_ms", event.within_ms.map(|ms| ms.to_string()));
-            lines.some("at_once", event.at_once.map(at_once));
+            lines.some("at_once", event.at_once.as_ref().map(at_once));
             section(&mut file, "[[expect.event]]", lines);
         }
         file
@@ -86,8 +86,9 @@ impl Action {
                 lines.add("blocked", quoted(replica));
                 lines.limit(*limit_ms);
             }
-            Action::Wait(Wait::Event { event, limit_ms }) => {
+            Action::Wait(Wait::Event { event, count, limit_ms }) => {
                 lines.add("event", pattern(event).inline());
+                lines.some("count", (*count != 1).then(|| count.to_string()));
                 lines.limit(*limit_ms);
             }
             Action::Assert(assert) => match assert {
@@ -291,8 +292,9 @@ fn bound(bound: Bound) -> String {
     }
 }
 
-fn at_once(of: AtOnce) -> String {
-    format!("{{ ms = {}, count = {} }}", of.ms, bound(of.count))
+fn at_once(of: &AtOnce) -> String {
+    let by = of.by.as_deref().map_or(String::new(), |field| format!("by = {}, ", quoted(field)));
+    format!("{{ ms = {}, {by}count = {} }}", of.ms, bound(of.count))
 }
 
 fn pattern(event: &EventPattern) -> Lines {

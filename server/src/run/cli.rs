@@ -133,7 +133,7 @@ fn variants(file: &str, scenario: Scenario, strategies: &[StrategyName], guards:
 async fn all(args: Args, runs: Vec<Asked>, lab: Arc<Lab>, told_to_end: CancellationToken) -> u8 {
     let jobs = args.jobs.or_else(|| std::thread::available_parallelism().ok()).map_or(1, NonZeroUsize::get);
     let asked_for = runs.len();
-    let mut results = Results { args: &args, status: GOOD, next: 0, early: BTreeMap::new(), shown: 0 };
+    let mut results = Results { args: &args, status: GOOD, next: 0, early: BTreeMap::new(), shown: 0, others: Vec::new() };
     let (mut waiting, mut running) = (runs.into_iter().enumerate(), JoinSet::new());
     let in_turn = async {
         loop {
@@ -174,6 +174,8 @@ struct Results<'a> {
     /// Runs that were over before one that stands before them.
     early: BTreeMap<usize, (String, Finished)>,
     shown: usize,
+    /// What did not hold, by file and in a word.
+    others: Vec<String>,
 }
 
 impl Results<'_> {
@@ -196,11 +198,17 @@ impl Results<'_> {
         for (file, finished) in std::mem::take(&mut self.early).into_values() {
             self.show(&file, finished);
         }
+        if self.shown > 1 && !self.args.json {
+            say::line(report::sum(self.shown, self.shown - self.others.len(), &self.others));
+        }
         (self.status, self.shown)
     }
 
     fn show(&mut self, file: &str, finished: Finished) {
         if finished.outcome != Outcome::Interrupted {
+            if finished.outcome != Outcome::Held {
+                self.others.push(format!("{file} ({})", report::word(&finished)));
+            }
             self.status = self.status.max(show(self.args, file, finished));
             self.shown += 1;
         }

@@ -24,7 +24,7 @@ use tokio::sync::{mpsc, oneshot, watch};
 use tokio::task::JoinHandle;
 use tokio::time::{Instant, sleep, sleep_until, timeout};
 
-use self::keys_read::{Expired, Reader};
+use self::keys_read::{Expired, KeysRead, Reader};
 use self::locks_read::{CLAIMS, LOCKS, Reading, read};
 use super::board::Board;
 use super::error::ActError;
@@ -275,9 +275,9 @@ async fn read_on(
                 waiting.push(answer);
             }
         }
-        let (known, lock_at, has_epochs) = board.look(|standing| {
+        let (known, lock_at, has_epochs, stopped) = board.look(|standing| {
             let known: Vec<LockName> = standing.locks.keys().cloned().collect();
-            (known, standing.lock_at, standing.has_epochs)
+            (known, standing.lock_at, standing.has_epochs, standing.stopped_stores())
         });
         // What stood elsewhere is no news of what stands here.
         if std::mem::replace(&mut last_at, lock_at) != lock_at {
@@ -285,14 +285,20 @@ async fn read_on(
         }
         let read = async {
             match lock_at {
-                LockAt::Keys { nodes: most, quorum } => Ok(nodes.read(&known, most, quorum).await),
-                LockAt::Nowhere | LockAt::LocksRow => Ok((read(&pool, LOCKS, &known).await?, None)),
-                LockAt::SlotRow => Ok((read(&pool, CLAIMS, &known).await?, None)),
-                LockAt::RowLock => row_locks::read(&pool, &known, &board).await,
+                LockAt::Keys { nodes: most, quorum } => {
+                    let KeysRead { readings, again, whole } = nodes.read(&known, (most, quorum), &stopped).await;
+                    Ok((readings, again, whole))
+                }
+                LockAt::Nowhere | LockAt::LocksRow => Ok((read(&pool, LOCKS, &known).await?, None, true)),
+                LockAt::SlotRow => Ok((read(&pool, CLAIMS, &known).await?, None, true)),
+                LockAt::RowLock => {
+                    let (readings, again) = row_locks::read(&pool, &known, &board).await?;
+                    Ok((readings, again, true))
+                }
             }
         };
         match timeout(READ_LIMIT, read).await {
-            Ok(Ok((readings, again))) => {
+            Ok(Ok((readings, again, whole))) => {
                 expiry = readings.iter().filter_map(|reading| reading.expires()).chain(again).min();
                 for mut reading in readings {
                     // Epochs that an earlier strategy published are not this lock's.
@@ -302,7 +308,10 @@ async fn read_on(
                         last.insert(reading.lock.clone(), reading);
                     }
                 }
-                waiting.into_iter().for_each(|answer| answer.send(()).unwrap_or_default());
+                // Who waits is told only of a whole reading; of another it hears that there was none.
+                if whole {
+                    waiting.into_iter().for_each(|answer| answer.send(()).unwrap_or_default());
+                }
             }
             Ok(Err(sqlx::Error::Database(error))) if !is_shutdown(error.code().as_deref()) => {
                 let text = format!("the store's locks could not be read: {error}");

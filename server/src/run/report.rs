@@ -46,13 +46,13 @@ fn write_text(out: &mut String, file: &str, run: &Finished) -> fmt::Result {
 
 /// A run as one JSON object.
 pub fn json(file: &str, run: &Finished) -> Value {
-    let (word, why) = said(run);
+    let (_, why) = said(run);
     json!({
         "file": file,
         "name": run.scenario.name,
         "strategy": run.scenario.setup.strategy,
         "guard": run.scenario.setup.guard,
-        "outcome": word.trim_end().to_lowercase().replace(' ', "_"),
+        "outcome": self::word(run).replace(' ', "_"),
         "why": why,
         "verdict": run.verdict,
         "checks": run.checks.iter().map(|check| json!({
@@ -70,6 +70,17 @@ const NOTHING: &str = "it expects nothing, so this proves nothing: say under [ex
 
 /// The same of one without gates, which may expect nothing.
 const REPLAYED: &str = "without gates its timing is left to luck, so this proves nothing: it was only played";
+
+/// Many runs in one line: how many held, and what did not by name.
+pub fn sum(runs: usize, held: usize, others: &[String]) -> String {
+    let others = if others.is_empty() { String::new() } else { format!("; not: {}", others.join(", ")) };
+    format!("{held} of {runs} runs held{others}")
+}
+
+/// What a run came to, in a word.
+pub fn word(run: &Finished) -> String {
+    said(run).0.trim_end().to_lowercase()
+}
 
 fn said(run: &Finished) -> (&'static str, Option<&str>) {
     match &run.outcome {

@@ -2,7 +2,7 @@
 //! store last said of each lock, whose a token is. Pure; what the runner, the observer and the end rule
 //! ask instead of keeping books of their own.
 
-use std::collections::{BTreeMap, HashMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
 
 use locks::event::{Event, Kind, Param, ProcessName, ProcessState, Source};
 use locks::ids::{AttemptId, Endpoint, Gate, LockName, Slot, Token};
@@ -239,6 +239,12 @@ impl Standing {
     /// Does a store answer, as far as its process is known?
     pub fn store_runs(&self, endpoint: Endpoint) -> bool {
         !matches!(self.store(endpoint), Some(ProcessState::Stopped | ProcessState::Gone))
+    }
+
+    /// Stores that are stopped, as far as their processes are known.
+    pub fn stopped_stores(&self) -> BTreeSet<Endpoint> {
+        let stopped = self.stores.iter().filter(|(_, state)| **state == ProcessState::Stopped);
+        stopped.map(|(endpoint, _)| *endpoint).collect()
     }
 
     /// Is every replica that runs at rest?

@@ -110,7 +110,7 @@ async fn a_node_tells_of_its_keys() {
     for (step, (field, value)) in (1..).zip([("value", json!("token-1")), ("pttl_ms", json!(-2))]) {
         let fields = [("key".to_owned(), json!("lock:x")), (field.to_owned(), value)].into();
         let event = EventPattern { kind: "key".to_owned(), replica: None, fields };
-        step_of(&rig, step, &Action::Wait(Wait::Event { event, limit_ms: 5000 })).await.unwrap();
+        step_of(&rig, step, &Action::Wait(Wait::Event { event, count: 1, limit_ms: 5000 })).await.unwrap();
     }
     rig.end(EndReason::Done).await;
     lab.close().await;

@@ -92,20 +92,35 @@ fn event(node: &Node, problems: &mut Problems) -> Option<ExpectEvent> {
     let min = table.get("min").and_then(|node| number(node, "min", problems));
     let min = min.unwrap_or(if max.is_some() { 0 } else { 1 });
     let within_ms = table.ms("within_ms", 1, problems);
-    let at_once = table.get("at_once").map(|node| at_once(node, problems));
+    let at_once_node = table.get("at_once");
     let event = pattern(&mut table, problems);
+    let kind = event.as_ref().map(|event| event.kind.as_str());
+    let at_once = at_once_node.map(|node| at_once(node, kind, problems));
     let count = ordered(Bound { min, max }, node, "`expect.event`", problems);
     let at_once = at_once.map_or(Some(None), |at_once| at_once.map(Some));
     Some(ExpectEvent { event: event?, count: count?, within_ms, at_once: at_once? })
 }
 
-/// `at_once = { ms, count }`.
-fn at_once(node: &Node, problems: &mut Problems) -> Option<AtOnce> {
+/// `at_once = { ms, by, count }`, of events of that kind.
+fn at_once(node: &Node, kind: Option<&str>, problems: &mut Problems) -> Option<AtOnce> {
     let mut table = Table::of(node, "`at_once`", problems)?;
     let ms = table.need("ms", problems).and_then(|node| number(node, "ms", 1..=DAY_MS, problems));
+    let by = table.get("by").map(|node| field(node, kind, problems));
     let count = table.need("count", problems).and_then(|node| bound(node, "count", problems));
     table.done(problems);
-    Some(AtOnce { ms: ms?, count: count? })
+    Some(AtOnce { ms: ms?, by: by.map_or(Some(None), |by| by.map(Some))?, count: count? })
+}
+
+/// The name of a field of events of that kind; of an unknown kind it is told elsewhere.
+fn field(node: &Node, kind: Option<&str>, problems: &mut Problems) -> Option<String> {
+    let name = text(node, "by", problems)?;
+    if let Some(known) = kind.and_then(fields_of).filter(|known| !known.contains(&name.as_str())) {
+        let kind = kind.unwrap_or_default();
+        let near = hint(&name, known.iter().copied());
+        problems.add(&node.span, format!("events of kind `{kind}` have no field `{name}`{near}"), list(known.iter().copied()));
+        return None;
+    }
+    Some(name)
 }
 
 /// `kind`, `replica`, and fields of that kind.

@@ -21,7 +21,7 @@ pub(super) const KINDS: &[(&str, &[&str])] = &[
     ("session_closed", &["endpoint", "session", "why"]),
     ("slot_due", &["attempt", "slot", "lock", "by_timer"]),
     ("task", &["attempt", "from", "to"]),
-    ("strategy", &["attempt", "schedule", "from", "on", "to"]),
+    ("strategy", &["attempt", "schedule", "from", "on", "to", "timer_ms"]),
     ("gate_reached", &["attempt", "gate"]),
     ("gate_passed", &["attempt", "gate"]),
     ("sent", &["attempt", "lock", "command", "name", "to", "session", "text", "params", "timeout_ms"]),

@@ -186,7 +186,8 @@ impl<S: Strategy> Driver<S> {
     fn feed(&mut self, input: Input) -> Vec<Output<S::Op>> {
         let from = self.strategy.state();
         let name = name_of(&input);
-        let outputs = self.strategy.on(now(), input);
+        let now = now();
+        let outputs = self.strategy.on(now, input);
         let to = self.strategy.state();
         if from != to {
             let mut labels = S::info().transitions.iter().filter(|(f, _, t)| *f == from && *t == to);
@@ -201,6 +202,7 @@ impl<S: Strategy> Driver<S> {
                 from: from.to_owned(),
                 on: on.to_owned(),
                 to: to.to_owned(),
+                timer_ms: self.strategy.next_timer().map(|timer| timer.0.saturating_sub(now.0)),
             });
         }
         outputs

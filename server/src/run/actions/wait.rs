@@ -19,7 +19,7 @@ pub(super) async fn run(rig: &Rig, wait: &Wait) -> Result<(), ActError> {
         }
         Wait::Lock { states, limit_ms } => lock(rig, states, *limit_ms).await,
         Wait::Blocked { replica, limit_ms } => blocked(rig, replica, *limit_ms).await,
-        Wait::Event { event, limit_ms } => logged(rig, event, *limit_ms).await,
+        Wait::Event { event, count, limit_ms } => logged(rig, event, *count, *limit_ms).await,
     }
 }
 
@@ -68,26 +68,28 @@ async fn blocked(rig: &Rig, replica: &str, limit_ms: u64) -> Result<(), ActError
     Ok(())
 }
 
-async fn logged(rig: &Rig, pattern: &EventPattern, limit_ms: u64) -> Result<(), ActError> {
+async fn logged(rig: &Rig, pattern: &EventPattern, count: u64, limit_ms: u64) -> Result<(), ActError> {
     let deadline = Instant::now() + Duration::from_millis(limit_ms);
     let mut log = rig.recorder.log();
-    let mut seen = 0;
+    let (mut seen, mut found) = (0, 0);
     loop {
         let mut changed = log.changed();
         for event in log.after(seen) {
-            if pattern.matches(&event) {
+            found += u64::from(pattern.matches(&event));
+            if found >= count {
                 return Ok(());
             }
             seen = event.seq;
         }
         let newest = rig.recorder.log();
         if !std::sync::Arc::ptr_eq(&log, &newest) {
-            (log, seen) = (newest, 0);
+            (log, seen, found) = (newest, 0, 0);
             continue;
         }
         if !matches!(timeout_at(deadline, changed.changed()).await, Ok(Ok(()))) {
             let of = pattern.replica.as_deref().map_or(String::new(), |name| format!(" of {name}"));
-            return Err(ActError::Missed(format!("there was no {}{of} within {limit_ms} ms", pattern.kind)));
+            let what = if count == 1 { "no".to_owned() } else { format!("only {found} of {count}") };
+            return Err(ActError::Missed(format!("there was {what} {}{of} within {limit_ms} ms", pattern.kind)));
         }
     }
 }

@@ -117,8 +117,9 @@ fn said(kind: &Kind) -> (&'static str, String) {
             ("slot due", format!("{}, attempt {attempt}, {by}", slot(due)))
         }
         Kind::Task { attempt, from, to } => ("task moved", format!("{attempt}: {} → {}", from.name(), to.name())),
-        Kind::Strategy { schedule, from, on, to, .. } => {
-            ("strategy moved", format!("{schedule}: {from} → {to} on {on}"))
+        Kind::Strategy { schedule, from, on, to, timer_ms, .. } => {
+            let timer = timer_ms.map_or(String::new(), |ms| format!(", for {ms} ms at most"));
+            ("strategy moved", format!("{schedule}: {from} → {to} on {on}{timer}"))
         }
         Kind::GateReached { attempt, gate, .. } => ("gate reached", format!("{attempt}: {gate}")),
         Kind::GatePassed { attempt, gate } => ("gate passed", format!("{attempt}: {gate}")),

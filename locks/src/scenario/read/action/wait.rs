@@ -11,6 +11,9 @@ use crate::scenario::read::values::{DAY_MS, number, one_or_list, replica, word};
 pub(super) const STATES: &[(&str, LockState)] =
     &[("free", LockState::Free), ("held", LockState::Held), ("expired", LockState::Expired)];
 
+/// So many events a run has at most; whoever waits for more waits in vain.
+const MOST_EVENTS: u64 = 1_000_000;
+
 pub(super) fn read(node: &Node, problems: &mut Problems) -> Option<Action> {
     let mut table = Table::of(node, "`wait`", problems)?;
     let named: Vec<&str> = ["ms", "lock", "blocked", "event"].into_iter().filter(|key| table.has(key)).collect();
@@ -30,13 +33,17 @@ pub(super) fn read(node: &Node, problems: &mut Problems) -> Option<Action> {
         let mut table = Table::of(node, "`event`", problems)?;
         pattern(&mut table, problems)
     });
+    let count = match &event {
+        Some(_) => table.get("count").map(|node| number(node, "count", 1..=MOST_EVENTS, problems)),
+        None => None,
+    };
     let limit_ms = if ms.is_some() { 0 } else { table.limit_ms(problems) };
     table.done(problems);
     Some(Action::Wait(match (ms, lock, blocked, event) {
         (Some(ms), None, None, None) => Wait::Ms(ms?),
         (None, Some(states), None, None) => Wait::Lock { states: states?, limit_ms },
         (None, None, Some(replica), None) => Wait::Blocked { replica: replica?, limit_ms },
-        (None, None, None, Some(event)) => Wait::Event { event: event?, limit_ms },
+        (None, None, None, Some(event)) => Wait::Event { event: event?, count: count.unwrap_or(Some(1))?, limit_ms },
         _ => return None,
     }))
 }
