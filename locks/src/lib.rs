@@ -8,6 +8,7 @@
 //! | [`ids`] | names: slots, attempts, locks, tokens, endpoints |
 //! | [`setup`] | what a run is set up with, and what may be changed while it runs |
 //! | [`sorted`] | a map for few entries, small as code |
+//! | [`homework`] | the homework's exercises, and what grading comes to |
 //! | [`lesson`] | the lesson's tasks: predicates over a log |
 //! | [`machine`] | the two state machines that every picture shows, as transition tables |
 //! | [`guard`] | what a sink checks before it accepts an effect |
@@ -22,6 +23,7 @@
 pub mod action;
 pub mod event;
 pub mod guard;
+pub mod homework;
 pub mod ids;
 pub mod judge;
 pub mod lesson;
