@@ -38,7 +38,17 @@ enum Command {
 }
 
 fn main() -> ExitCode {
-    let filter = EnvFilter::try_from_env("AEGIS_LOG").unwrap_or_else(|_| EnvFilter::new("warn,server=info"));
+    let filter = match std::env::var("AEGIS_LOG") {
+        Ok(asked) => match EnvFilter::try_new(&asked) {
+            Ok(filter) => filter,
+            Err(error) => {
+                say::error(format_args!("AEGIS_LOG={asked:?}: {error}; give levels, for example warn,server=debug"));
+                // As for any other bad usage.
+                return ExitCode::from(2);
+            }
+        },
+        Err(_) => EnvFilter::new("warn,server=info"),
+    };
     tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr).init();
     match Cli::parse().command {
         Command::Serve(args) => http::serve::main(args),

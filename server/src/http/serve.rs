@@ -46,6 +46,9 @@ pub struct Args {
     pub lab: LabConfig,
 }
 
+/// What makes pages move, in the site's folder.
+const PROGRAM: &str = "pkg/aegis.js";
+
 /// Why the lab does not serve.
 #[derive(Debug, thiserror::Error)]
 enum ServeError {
@@ -126,6 +129,10 @@ async fn serve_lab(
         metrics: Arc::new(metrics::Metrics::new()),
         streams: sse::Streams::default(),
     };
+    if !app.site.join(PROGRAM).is_file() {
+        let folder = app.site.display();
+        say::error(format_args!("no {PROGRAM} in {folder}: pages stand still without it; scripts/run builds it"));
+    }
     say::line(format_args!("Aegis is at {}", url(address)));
 
     let service = router(app).into_make_service_with_connect_info::<SocketAddr>();

@@ -1,11 +1,13 @@
 //! A run as one JSON file: its scenario, its events, its verdict. What is read back is checked: numbers
 //! without gaps, `began` first, `ended` last. The verdict is never believed but computed again.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use locks::event::{Event, Kind};
 use locks::judge::{Judge, Verdict};
 use locks::scenario::Scenario;
+use locks::setup::Setup;
 use serde::{Deserialize, Serialize};
 
 use super::log::RunId;
@@ -76,6 +78,10 @@ impl Export {
         if export.events.iter().any(|event| event.at_us > MOST_US || event.until_us.is_some_and(|us| us > MOST_US)) {
             return Err(ImportError::Log("it has stamps that no clock shows"));
         }
+        let replica = |event: &'_ Arc<Event>| event.replica().map(str::to_owned);
+        if export.events.iter().filter_map(replica).collect::<BTreeSet<_>>().len() > Setup::MAX_REPLICAS {
+            return Err(ImportError::Log("more replicas speak in it than a lab can have"));
+        }
         export.verdict = judged(&export.events);
         Ok(export)
     }
@@ -111,7 +117,6 @@ pub fn judged(events: &[Arc<Event>]) -> Verdict {
 #[cfg(test)]
 mod tests {
     use locks::event::{EndReason, Source};
-    use locks::setup::Setup;
 
     use super::*;
     use crate::run::script;
@@ -154,6 +159,22 @@ mod tests {
             assert!(matches!(Export::read(&export(events)), Err(ImportError::Log(_))));
         }
         assert!(matches!(Export::read(b"{}"), Err(ImportError::Shape(_))));
+    }
+
+    #[test]
+    fn a_run_of_more_replicas_than_a_lab_has_is_refused() {
+        let of = |replicas: u64| {
+            let ready = |seq| Event {
+                source: Source::Replica { name: format!("R{seq}"), incarnation: 1 },
+                ..(*event(seq, Kind::Ready)).clone()
+            };
+            let mut events = vec![event(1, began())];
+            events.extend((2..replicas + 2).map(|seq| Arc::new(ready(seq))));
+            events.push(event(replicas + 2, Kind::Ended { why: EndReason::Done }));
+            Export::read(&export(events))
+        };
+        assert!(of(Setup::MAX_REPLICAS as u64).is_ok());
+        assert!(matches!(of(Setup::MAX_REPLICAS as u64 + 1), Err(ImportError::Log(_))));
     }
 
     #[test]
