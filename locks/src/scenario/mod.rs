@@ -14,7 +14,7 @@ use crate::setup::{Setup, StrategyName};
 mod check;
 mod problem;
 #[cfg(feature = "scenario")]
-mod read;
+pub(crate) mod read;
 #[cfg(all(test, feature = "scenario"))]
 mod round_trip;
 mod stage;

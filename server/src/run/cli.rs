@@ -133,7 +133,8 @@ fn variants(file: &str, scenario: Scenario, strategies: &[StrategyName], guards:
 async fn all(args: Args, runs: Vec<Asked>, lab: Arc<Lab>, told_to_end: CancellationToken) -> u8 {
     let jobs = args.jobs.or_else(|| std::thread::available_parallelism().ok()).map_or(1, NonZeroUsize::get);
     let asked_for = runs.len();
-    let mut results = Results { args: &args, status: GOOD, next: 0, early: BTreeMap::new(), shown: 0, others: Vec::new() };
+    let mut results =
+        Results { args: &args, status: GOOD, next: 0, early: BTreeMap::new(), shown: 0, others: Vec::new() };
     let (mut waiting, mut running) = (runs.into_iter().enumerate(), JoinSet::new());
     let in_turn = async {
         loop {

@@ -117,7 +117,11 @@ fn field(node: &Node, kind: Option<&str>, problems: &mut Problems) -> Option<Str
     if let Some(known) = kind.and_then(fields_of).filter(|known| !known.contains(&name.as_str())) {
         let kind = kind.unwrap_or_default();
         let near = hint(&name, known.iter().copied());
-        problems.add(&node.span, format!("events of kind `{kind}` have no field `{name}`{near}"), list(known.iter().copied()));
+        problems.add(
+            &node.span,
+            format!("events of kind `{kind}` have no field `{name}`{near}"),
+            list(known.iter().copied()),
+        );
         return None;
     }
     Some(name)

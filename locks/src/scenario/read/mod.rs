@@ -7,8 +7,8 @@
 mod action;
 mod expect;
 mod kinds;
-mod node;
-mod problems;
+pub(crate) mod node;
+pub(crate) mod problems;
 mod setup;
 #[cfg(test)]
 mod tests;

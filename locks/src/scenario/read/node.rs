@@ -11,14 +11,14 @@ use crate::scenario::read::problems::Problems;
 
 /// A value and where it stands.
 #[derive(Debug)]
-pub(super) struct Node {
-    pub(super) span: Range<usize>,
-    pub(super) value: Value,
+pub(crate) struct Node {
+    pub(crate) span: Range<usize>,
+    pub(crate) value: Value,
 }
 
 /// What a value is.
 #[derive(Debug)]
-pub(super) enum Value {
+pub(crate) enum Value {
     Null,
     Bool(bool),
     Int(i128),
@@ -32,15 +32,15 @@ pub(super) enum Value {
 
 /// A key of a table, where it stands, and its value.
 #[derive(Debug)]
-pub(super) struct Entry {
-    pub(super) key: String,
-    pub(super) span: Range<usize>,
-    pub(super) node: Node,
+pub(crate) struct Entry {
+    pub(crate) key: String,
+    pub(crate) span: Range<usize>,
+    pub(crate) node: Node,
 }
 
 impl Node {
     /// The tree of a TOML document; syntax errors are noted as problems.
-    pub(super) fn of_toml(text: &str, problems: &mut Problems) -> Node {
+    pub(crate) fn of_toml(text: &str, problems: &mut Problems) -> Node {
         let (table, errors) = DeTable::parse_recoverable(text);
         for error in errors {
             problems.add(&error.span().unwrap_or(0..0), format!("not TOML: {}", error.message()), "");
@@ -49,7 +49,7 @@ impl Node {
     }
 
     /// The tree of a JSON value; everything stands at the text's start.
-    pub(super) fn of_json(json: &Json) -> Node {
+    pub(crate) fn of_json(json: &Json) -> Node {
         let value = match json {
             Json::Null => Value::Null,
             Json::Bool(flag) => Value::Bool(*flag),
@@ -70,7 +70,7 @@ impl Node {
     }
 
     /// The value as JSON; `None` for what JSON, or a scenario, cannot say.
-    pub(super) fn to_json(&self) -> Option<Json> {
+    pub(crate) fn to_json(&self) -> Option<Json> {
         Some(match &self.value {
             Value::Null | Value::Time => return None,
             Value::Bool(flag) => Json::Bool(*flag),
@@ -85,7 +85,7 @@ impl Node {
     }
 
     /// What kind of value this is, in words.
-    pub(super) fn kind(&self) -> &'static str {
+    pub(crate) fn kind(&self) -> &'static str {
         match &self.value {
             Value::Null => "null",
             Value::Bool(_) => "a truth value",
@@ -99,7 +99,7 @@ impl Node {
     }
 
     /// From the first to the last byte of a value whose parts stand in several lines, as tables in TOML do.
-    pub(super) fn extent(&self) -> Range<usize> {
+    pub(crate) fn extent(&self) -> Range<usize> {
         let parts: Vec<Range<usize>> = match &self.value {
             Value::List(items) => items.iter().map(Node::extent).collect(),
             Value::Table(entries) => {
@@ -111,7 +111,7 @@ impl Node {
     }
 
     /// Where a text, or a key, stands within this value.
-    pub(super) fn find(&self, text: &str) -> Option<Range<usize>> {
+    pub(crate) fn find(&self, text: &str) -> Option<Range<usize>> {
         match &self.value {
             Value::Text(own) if own == text => Some(self.span.clone()),
             Value::List(items) => items.iter().find_map(|item| item.find(text)),
@@ -153,9 +153,9 @@ fn of_value(value: &DeValue<'_>) -> Value {
 }
 
 /// A table being read. The keys that were asked for are the keys that it may have.
-pub(super) struct Table<'n> {
+pub(crate) struct Table<'n> {
     /// Where it stands.
-    pub(super) span: Range<usize>,
+    pub(crate) span: Range<usize>,
     name: String,
     entries: &'n [Entry],
     known: Vec<&'static str>,
@@ -163,7 +163,7 @@ pub(super) struct Table<'n> {
 
 impl<'n> Table<'n> {
     /// The value as a table; `name` is what messages call it.
-    pub(super) fn of(node: &'n Node, name: impl Into<String>, problems: &mut Problems) -> Option<Table<'n>> {
+    pub(crate) fn of(node: &'n Node, name: impl Into<String>, problems: &mut Problems) -> Option<Table<'n>> {
         let name = name.into();
         match &node.value {
             Value::Table(entries) => Some(Table { span: node.span.clone(), name, entries, known: Vec::new() }),
@@ -175,7 +175,7 @@ impl<'n> Table<'n> {
     }
 
     /// The entry of a key that the table may have.
-    pub(super) fn entry(&mut self, key: &'static str) -> Option<&'n Entry> {
+    pub(crate) fn entry(&mut self, key: &'static str) -> Option<&'n Entry> {
         if !self.known.contains(&key) {
             self.known.push(key);
         }
@@ -183,12 +183,12 @@ impl<'n> Table<'n> {
     }
 
     /// The value of a key that the table may have.
-    pub(super) fn get(&mut self, key: &'static str) -> Option<&'n Node> {
+    pub(crate) fn get(&mut self, key: &'static str) -> Option<&'n Node> {
         self.entry(key).map(|entry| &entry.node)
     }
 
     /// The value of a key that the table must have.
-    pub(super) fn need(&mut self, key: &'static str, problems: &mut Problems) -> Option<&'n Node> {
+    pub(crate) fn need(&mut self, key: &'static str, problems: &mut Problems) -> Option<&'n Node> {
         let found = self.get(key);
         if found.is_none() {
             problems.add(&self.span, format!("{} needs `{key}`", self.name), "");
@@ -197,17 +197,17 @@ impl<'n> Table<'n> {
     }
 
     /// Whether a key stands there, without counting it as one that the table may have.
-    pub(super) fn has(&self, key: &str) -> bool {
+    pub(crate) fn has(&self, key: &str) -> bool {
         self.entries.iter().any(|entry| entry.key == key)
     }
 
     /// The entries that nobody asked for.
-    pub(super) fn rest(&self) -> impl Iterator<Item = &'n Entry> {
+    pub(crate) fn rest(&self) -> impl Iterator<Item = &'n Entry> {
         self.entries.iter().filter(|entry| !self.known.contains(&entry.key.as_str()))
     }
 
     /// Every entry that nobody asked for is a problem.
-    pub(super) fn done(self, problems: &mut Problems) {
+    pub(crate) fn done(self, problems: &mut Problems) {
         for entry in self.rest() {
             let near = hint(&entry.key, self.known.iter().copied());
             problems.add(

@@ -6,22 +6,22 @@ use crate::scenario::Problem;
 
 /// Problems found so far.
 #[derive(Debug, Default)]
-pub(super) struct Problems(Vec<Problem>);
+pub(crate) struct Problems(Vec<Problem>);
 
 impl Problems {
     /// Note a problem.
-    pub(super) fn add(&mut self, span: &Range<usize>, what: impl Into<String>, allowed: impl Into<String>) {
+    pub(crate) fn add(&mut self, span: &Range<usize>, what: impl Into<String>, allowed: impl Into<String>) {
         let (span, what, allowed) = (span.clone(), what.into(), allowed.into());
         self.0.push(Problem { span, line: 0, column: 0, what, allowed });
     }
 
     /// Is there none?
-    pub(super) fn is_empty(&self) -> bool {
+    pub(crate) fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
     /// The problems in the order in which they stand in the text, with lines and columns.
-    pub(super) fn in_text(mut self, text: &str) -> Vec<Problem> {
+    pub(crate) fn in_text(mut self, text: &str) -> Vec<Problem> {
         self.0.sort_by_key(|problem| problem.span.start);
         for problem in &mut self.0 {
             let before = text.get(..problem.span.start).unwrap_or(text);
@@ -33,7 +33,7 @@ impl Problems {
     }
 
     /// The first problem, for texts without lines.
-    pub(super) fn first(self) -> Option<Problem> {
+    pub(crate) fn first(self) -> Option<Problem> {
         self.0.into_iter().next()
     }
 }
