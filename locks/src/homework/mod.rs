@@ -5,6 +5,7 @@
 //! | module | what it holds |
 //! |---|---|
 //! | [`result`] | the four results of grading, never confused |
+//! | [`expression`] | a small language for arithmetic |
 //! | [`mod@release`] | 1: release only if it is yours |
 //! | [`lease`] | 2: take the lease |
 //! | [`keep`] | 3: keep it, or let go |
@@ -17,6 +18,7 @@
 pub mod break_it;
 pub mod choose;
 pub mod claim;
+pub mod expression;
 pub mod fence;
 pub mod keep;
 pub mod lease;
