@@ -67,6 +67,7 @@ impl Me {
     }
 
     /// Say what announces no act of this task: written at [`Me::speak`] at the latest, or with what is said before.
+    /// Whoever notes speaks before its turn ends, or at [`Me::patience`] where no act is announced.
     pub(super) fn note(&self, kind: Kind) -> u64 {
         self.voice.note(kind)
     }
@@ -74,6 +75,11 @@ impl Me {
     /// The task's turn is over: what was noted is said.
     pub(super) fn speak(&self) {
         self.voice.speak();
+    }
+
+    /// When what was noted is to be said at the latest, if it announces nothing.
+    pub(super) fn patience(&self) -> Option<Instant> {
+        self.voice.patience()
     }
 
     /// Say why it does not go on, and end the process: what it was told to do would not be safe.

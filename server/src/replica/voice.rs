@@ -1,20 +1,26 @@
 //! How a replica says what happens: one line an event on standard output. Each line is stamped and its
 //! write(2) has returned before the act that it announces; nothing is handed to another task. What announces
-//! only acts of other tasks, or none, may wait for the end of its task's turn, when one write says it all: so five
-//! commands that are sent at once cost one.
+//! only acts of other tasks may wait for the end of its task's turn, when one write says it all: so five
+//! commands that are sent at once cost one. What announces no act may wait for [`PATIENCE`]: so five answers that
+//! come together cost one too.
 
 use std::cell::RefCell;
 use std::fs::File;
 use std::io::Write;
 use std::os::fd::AsFd;
+use std::time::Duration;
 
 use locks::event::{Kind, Line};
+use tokio::time::Instant;
 
 use crate::clock::now_us;
 use crate::say;
 
 /// A pipe takes so much whole or not at all, so that nobody who is killed is cut short.
 const WHOLE: usize = 4096;
+
+/// How long what announces nothing may wait.
+const PATIENCE: Duration = Duration::from_millis(1);
 
 /// The voice of one replica.
 pub(super) struct Voice {
@@ -25,6 +31,8 @@ struct Mouth {
     out: Box<dyn Write>,
     /// Lines that are not written yet.
     lines: Vec<u8>,
+    /// When they are to be written at the latest.
+    until: Option<Instant>,
 }
 
 impl Voice {
@@ -36,7 +44,7 @@ impl Voice {
 
     /// A voice that writes there.
     pub(super) fn to(out: impl Write + 'static) -> Voice {
-        Voice { mouth: RefCell::new(Mouth { out: Box::new(out), lines: Vec::new() }) }
+        Voice { mouth: RefCell::new(Mouth { out: Box::new(out), lines: Vec::new(), until: None }) }
     }
 
     /// Say it, behind all that was noted, and return the stamp that it was given.
@@ -57,11 +65,19 @@ impl Voice {
     pub(super) fn speak(&self) {
         heard(self.mouth.borrow_mut().speak());
     }
+
+    /// When what was noted is to be said at the latest, if it announces nothing; `None`: nothing is noted.
+    pub(super) fn patience(&self) -> Option<Instant> {
+        self.mouth.borrow().until
+    }
 }
 
 impl Mouth {
     fn note(&mut self, line: &Line) -> std::io::Result<()> {
         let before = self.lines.len();
+        if self.until.is_none() {
+            self.until = Some(Instant::now() + PATIENCE);
+        }
         serde_json::to_writer(&mut self.lines, line)?;
         self.lines.push(b'\n');
         if self.lines.len() <= WHOLE {
@@ -73,6 +89,7 @@ impl Mouth {
     }
 
     fn speak(&mut self) -> std::io::Result<()> {
+        self.until = None;
         if self.lines.is_empty() {
             return Ok(());
         }
@@ -122,6 +139,19 @@ mod tests {
         assert_eq!(heard.len(), 1, "{heard:?}");
         let kinds: Vec<_> = heard[0].lines().map(|line| line.contains("ready")).collect();
         assert_eq!(kinds, [true, false]);
+    }
+
+    #[test]
+    fn what_is_noted_has_its_time_until_it_is_said() {
+        let voice = Voice::to(Ear::default());
+        assert_eq!(voice.patience(), None);
+        voice.note(Kind::Ready);
+        let first = voice.patience().unwrap();
+        assert!(first <= Instant::now() + PATIENCE);
+        voice.note(Kind::Ready);
+        assert_eq!(voice.patience(), Some(first), "a second one does not put it off");
+        voice.speak();
+        assert_eq!(voice.patience(), None);
     }
 
     #[test]

@@ -15,6 +15,7 @@ use locks::ids::{At, AttemptId, CommandId, Gate, LockName, Slot};
 use locks::setup::Setup;
 use locks::strategy::{Input, Op, Output, Session, Strategy};
 use tokio::sync::mpsc;
+use tokio::time::{Instant, sleep_until};
 
 use super::audit::Audit;
 use super::effect::Sink;
@@ -86,6 +87,8 @@ struct Driver<S: Strategy> {
     /// Last tick: the next is later, whatever the strategy's timer says, so that nothing can spin.
     ticked: At,
     ending: bool,
+    /// In this turn it sends commands.
+    sends: bool,
     tell: mpsc::UnboundedSender<Happening>,
     inbox: mpsc::UnboundedReceiver<Happening>,
 }
@@ -96,8 +99,11 @@ impl<S: Strategy> Driver<S> {
             while let Ok(happening) = self.inbox.try_recv() {
                 self.take(happening);
             }
-            // Commands leave when this task waits, and not before.
-            self.me.speak();
+            // Commands leave when this task waits, and not before; answers may wait for those that come with them.
+            if std::mem::take(&mut self.sends) || self.me.patience().is_some_and(|until| until <= Instant::now()) {
+                self.me.speak();
+            }
+            let patience = self.me.patience();
             let tick = self.strategy.next_timer().map(|at| at.max(self.ticked.plus(1)));
             let timer = [tick, self.gates.next_timer()].into_iter().flatten().min();
             tokio::select! {
@@ -111,6 +117,7 @@ impl<S: Strategy> Driver<S> {
                     }
                     self.tick();
                 }
+                () = sleep_until(patience.unwrap_or_else(Instant::now)), if patience.is_some() => self.me.speak(),
             }
         }
         for waiting in self.gates.open() {

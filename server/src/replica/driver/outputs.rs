@@ -205,6 +205,7 @@ impl<S: Strategy> Driver<S> {
         };
         let keys = wire.params.iter().filter(|param| matches!(param, Param::Key(_))).count();
         let params: Vec<Param> = wire.params.into_iter().map(at_sending).collect();
+        self.sends = true;
         let sent_us = me.note(Kind::Sent {
             attempt: attempt.clone(),
             lock: lock.clone(),

@@ -117,6 +117,7 @@ impl Visitor for Spec {
             blocking: None,
             ticked: At(0),
             ending: false,
+            sends: false,
             tell: tell.clone(),
             inbox,
             me,
