@@ -35,7 +35,7 @@ impl Visit {
     /// The busiest there is: nine replicas under `redlock`, in a browser that keeps a trace of those categories.
     pub async fn busiest(data: &Path, categories: &str) -> Result<Visit, Failure> {
         let visit = Visit::begin(data, Chrome::traced(1440, 900, categories).await).await?;
-        visit.act(r#"{"set":{"strategy":"redlock","every_s":3}}"#).await?;
+        visit.act(r#"{"set":{"strategy":"redlock","every_s":5}}"#).await?;
         visit.act(r#"{"add":["D","E","F","G","H","I"]}"#).await?;
         let nine = "return document.querySelectorAll('article.card').length === 9";
         visit.chrome.until("nine replicas", nine).await;
