@@ -6,7 +6,7 @@ use app::stage::Stage;
 use app::stage::view::ladder::{Does, Ladder, html, ladder};
 use locks::event::EffectAnswer;
 use locks::guard::Guard;
-use locks::setup::Setup;
+use locks::setup::{Setup, SetupChange};
 use sample::{Go, Log, SETTLE, collision, dead_holder, paused_holder, rejected_effect, settle_slot};
 
 fn of(log: &Log) -> Option<Ladder> {
@@ -46,6 +46,17 @@ fn an_effect_that_arrived_is_judged_by_what_was_known_then() {
     let of = of(&rejected_effect()).unwrap();
     assert_eq!(of.title, "When A’s epoch 8 arrived");
     assert_eq!(of.rungs[2].does, Does::Rejects, "as it did");
+}
+
+/// Another guard may be held against it; another strategy has nothing to do with it.
+#[test]
+fn an_effect_of_another_strategy_is_no_news_of_this_one() {
+    let mut log = rejected_effect();
+    let change = SetupChange { guard: Some(vec![Guard::UniqueSlot]), ..SetupChange::default() };
+    log.set(60_000.0, change);
+    assert_eq!(of(&log).unwrap().title, "When A’s epoch 8 arrived");
+    log.set(61_000.0, SetupChange { strategy: Some("redlock".into()), ..SetupChange::default() });
+    assert_eq!(of(&log), None);
 }
 
 /// Whatever a sink did with the guards that were set, these rungs say.

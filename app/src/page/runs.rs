@@ -87,7 +87,7 @@ fn row(run: &RunLine) -> AnyView {
             <td class=bad(run.overlaps > 0)>{run.overlaps}</td>
             <td class=bad(run.effects_per_slot > 1)>{run.effects_per_slot}</td>
             <td class="hide-s">{run.ended.map_or("goes on", words::ended)}</td>
-            <td class="acts">
+            <td class="run-acts">
                 <a class="btn btn-quiet btn-s" href=format!("/api/runs/{}/export", run.id) rel="external">
                     "Export"
                     <span class="sr">{format!(" {}", run.title)}</span>
