@@ -17,11 +17,13 @@ use tokio::time::timeout;
 use crate::arena::{self, Arena, Means, StoreMeans};
 use crate::control::{Control, Own};
 use crate::data_dir::{DataDir, LabFolder, PROCESSES};
+use crate::homework::Homework;
 use crate::stores::programs::{self, Postgres};
 use crate::stores::sockets::Sockets;
-use crate::stores::template::Template;
+use crate::stores::template::{self, Recipe, Template};
 use crate::stores::user::store_user;
 use crate::stores::{StoreError, cluster, private_folder};
+use crate::warden::limits::Limits;
 use crate::warden::{User, Warden, WardenError};
 
 /// How long ending in order may take.
@@ -140,6 +142,7 @@ pub struct Lab {
     arenas: AtomicU32,
     warm: Mutex<Option<JoinHandle<Result<Arena, LabError>>>>,
     control: OnceCell<Control>,
+    homework: Homework,
 }
 
 /// What every connection to Postgres takes from the environment would change what the lab's own stores do.
@@ -181,8 +184,13 @@ impl Lab {
         let stores = match (shared, programs) {
             (Some(shared), _) => StoreMeans::Shared(shared),
             (None, Some((postgres, redis))) => {
-                let means = cluster::Means { warden: warden.clone(), postgres: postgres.clone(), user: user.clone() };
-                let template = template(&data_dir, &folder, &means).await?;
+                let means = cluster::Means {
+                    warden: warden.clone(),
+                    postgres: postgres.clone(),
+                    user: user.clone(),
+                    limits: Limits::default(),
+                };
+                let template = template(&template::arena(), &data_dir, &folder, &means).await?;
                 StoreMeans::Embedded(arena::embedded::Means { postgres, redis, template })
             }
             (None, None) => return Err(LabError::Lab("no stores were looked for".to_owned())),
@@ -195,6 +203,7 @@ impl Lab {
             arenas: AtomicU32::new(0),
             warm: Mutex::new(None),
             control: OnceCell::new(),
+            homework: Homework::default(),
         };
         if !lab.config.cold {
             *lab.warm.lock().await = Some(lab.prepare(BTreeMap::new()));
@@ -234,11 +243,31 @@ impl Lab {
     }
 
     fn prepare(&self, nodes: BTreeMap<String, NodeSetup>) -> JoinHandle<Result<Arena, LabError>> {
-        let number = self.arenas.fetch_add(1, Ordering::Relaxed) + 1;
-        let folder = self.folder.path().join(number.to_string());
+        let folder = self.new_folder();
         let means = self.means.clone();
         // A task of its own, so that an arena whose caller gave up is dropped whole, never half.
         tokio::spawn(async move { Arena::open(means, folder, &nodes).await })
+    }
+
+    /// The name of a folder for something new of this lab's, which removes it when it ends.
+    pub(crate) fn new_folder(&self) -> PathBuf {
+        let number = self.arenas.fetch_add(1, Ordering::Relaxed) + 1;
+        self.folder.path().join(number.to_string())
+    }
+
+    /// Who starts processes.
+    pub(crate) fn warden(&self) -> &Warden {
+        &self.means.warden
+    }
+
+    /// What grading keeps from one submission to the next.
+    pub(crate) fn homework(&self) -> &Homework {
+        &self.homework
+    }
+
+    /// A cluster to copy, made by that recipe if there is none yet.
+    pub(crate) async fn template(&self, recipe: &Recipe, means: &cluster::Means) -> Result<Template, LabError> {
+        template(recipe, &self.data_dir, &self.folder, means).await
     }
 
     /// The control plane: started at the first call.
@@ -326,11 +355,18 @@ async fn joined(task: JoinHandle<Result<Arena, LabError>>) -> Result<Arena, LabE
 }
 
 /// The template, made under the lock of its folder: another lab may be making it at this moment.
-async fn template(data_dir: &DataDir, lab: &LabFolder, means: &cluster::Means) -> Result<Template, LabError> {
+async fn template(
+    recipe: &Recipe,
+    data_dir: &DataDir,
+    lab: &LabFolder,
+    means: &cluster::Means,
+) -> Result<Template, LabError> {
     let folder = data_dir.templates();
     let _making = data_dir.lock(&folder).await?;
-    let beside = lab.path().join("template");
-    private_folder(&beside, means.user.as_ref())?;
+    let beside = lab.path().join(format!("template-{}", recipe.kind));
+    if !beside.exists() {
+        private_folder(&beside, means.user.as_ref())?;
+    }
     let sockets = Sockets::for_folder(&beside, means.user.as_ref())?;
-    Ok(Template::ready(&folder, sockets.folder(), means).await?)
+    Ok(Template::ready(recipe, &folder, sockets.folder(), means).await?)
 }

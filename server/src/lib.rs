@@ -9,6 +9,7 @@ mod command;
 pub mod control;
 pub mod data_dir;
 pub mod doctor;
+pub mod homework;
 pub mod http;
 pub mod lab;
 pub mod lesson;

@@ -4,7 +4,7 @@
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
-use server::{cases, doctor, http, matrix, replica, run, say, warden};
+use server::{cases, doctor, homework, http, matrix, replica, run, say, warden};
 use tracing_subscriber::EnvFilter;
 
 /// A teaching lab on distributed locks: real replicas, real stores, real faults, measured verdicts.
@@ -27,6 +27,8 @@ enum Command {
     Cases(cases::Args),
     /// Measure which failure which lock covers.
     Matrix(matrix::cli::Args),
+    /// Grade an answer to an exercise of the homework.
+    Grade(homework::cli::Args),
     /// Say what the lab finds on this machine, what is missing, and how to get it.
     Doctor(doctor::Args),
     /// The parent of every store and replica; the server starts it.
@@ -59,6 +61,7 @@ fn main() -> ExitCode {
         }
         Command::Cases(args) => cases::main(&args),
         Command::Matrix(args) => matrix::cli::main(args),
+        Command::Grade(args) => homework::cli::main(args),
         Command::Doctor(args) => doctor::main(args),
         Command::Warden => warden::child::main(),
         Command::Replica => replica::main(),

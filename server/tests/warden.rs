@@ -14,6 +14,7 @@ use common::{aegis, data_dir, lab, processes_of, until};
 use locks::ids::Endpoint;
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
+use server::warden::limits::Limits;
 use server::warden::{Exit, Io, Spawn, Spawned, Warden, WardenError};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 
@@ -27,6 +28,7 @@ fn shell(folder: &Path, script: &str) -> Spawn {
         env: vec![("PATH".to_owned(), "/usr/bin:/bin".to_owned())],
         folder: folder.to_owned(),
         user: None,
+        limits: Limits::default(),
         io: Io::Pipes,
         errors: File::create(folder.join("errors")).unwrap(),
     }

@@ -19,6 +19,7 @@ use crate::stores::programs::{Postgres, Program};
 use crate::stores::redis_node::{self, Node};
 use crate::stores::sockets::Sockets;
 use crate::stores::template::Template;
+use crate::warden::limits::Limits;
 
 /// The cluster's folder in an arena's.
 pub(crate) const POSTGRES: &str = "postgres";
@@ -106,6 +107,7 @@ impl Embedded {
                 warden: means.warden.clone(),
                 postgres: own.postgres.clone(),
                 user: means.user.clone(),
+                limits: Limits::default(),
             };
             Store::postgres(cluster, means).await
         };

@@ -8,6 +8,7 @@ use tokio::net::unix::pipe;
 use super::{Means, log_file};
 use crate::lab::LabError;
 use crate::stores::environment;
+use crate::warden::limits::Limits;
 use crate::warden::{Io, Process, Spawn};
 
 /// A replica that was started.
@@ -45,6 +46,7 @@ impl Replicas {
                 env,
                 folder: folder.to_owned(),
                 user: None,
+                limits: Limits::default(),
                 io: Io::Pipes,
                 errors: log_file(&folder.join(format!("{name}.{incarnation}.log")))?,
             })

@@ -13,10 +13,11 @@ use tokio_util::sync::CancellationToken;
 
 use crate::data_dir::{DataDir, kill_left_over, try_lock};
 use crate::lab::LabError;
-use crate::stores::cluster::{Cluster, DATABASE, Means, shut_down};
+use crate::stores::cluster::{Cluster, DATABASE, LAB_LOGINS, Means, shut_down};
 use crate::stores::programs::Postgres;
 use crate::stores::sockets::{self, Sockets};
 use crate::stores::{at, private_folder};
+use crate::warden::limits::Limits;
 use crate::warden::{Process, User, Warden};
 
 /// Everything that concerns durability is left as Postgres has it.
@@ -134,10 +135,11 @@ impl Embedded {
         };
         let log = inside.join("log");
         let cluster = Cluster { data, sockets: sockets.folder().to_owned(), log, password };
-        let means = Means { warden: own.warden.clone(), postgres, user: own.user.cloned() };
+        let limits = Limits::default();
+        let means = Means { warden: own.warden.clone(), postgres, user: own.user.cloned(), limits };
         cluster.forget_dead()?;
         if !finished {
-            cluster.init(&means, SETTINGS).await?;
+            cluster.init(&means, SETTINGS, LAB_LOGINS).await?;
         }
         let process = cluster.start(&means).await?;
         if !finished {

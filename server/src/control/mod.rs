@@ -5,12 +5,14 @@
 //! | module | what it holds |
 //! |---|---|
 //! | `cluster` | the embedded Postgres |
+//! | [`homework`] | drafts, and what was handed in |
 //! | [`learners`] | learners and progress |
 //! | [`lesson`] | what was said and proved in the lesson |
 //! | [`matrix`] | predictions and what was measured |
 //! | [`runs`] | runs and their logs |
 
 mod cluster;
+pub mod homework;
 pub mod learners;
 pub mod lesson;
 pub mod matrix;

@@ -10,8 +10,8 @@ use nix::sys::signal::Signal;
 use sqlx::postgres::{PgConnectOptions, PgSslMode};
 
 use super::programs::Postgres;
-use super::reader::READER_ROLE;
 use super::{START_LIMIT, StoreError, at, environment, last_words, log_file, private_folder};
+use crate::warden::limits::Limits;
 use crate::warden::{Io, Process, Spawn, User, Warden};
 
 /// The superuser of every cluster that the lab makes.
@@ -22,6 +22,9 @@ pub const REPLICA_ROLE: &str = "aegis_replica";
 pub const DATABASE: &str = "aegis";
 /// Names the socket; no TCP port of that number is opened.
 pub const PORT: u16 = 5432;
+
+/// Whom arenas and the control plane let in without a password: roles with few rights.
+pub const LAB_LOGINS: &str = "local all aegis_replica,aegis_reader trust";
 
 /// How long `initdb` may take.
 const INITDB_LIMIT: Duration = Duration::from_secs(60);
@@ -39,6 +42,8 @@ pub struct Means {
     pub postgres: Postgres,
     /// As whom.
     pub user: Option<User>,
+    /// What it may use of the machine.
+    pub limits: Limits,
 }
 
 /// Where a cluster lives.
@@ -72,7 +77,7 @@ impl Cluster {
     }
 
     /// Make the cluster with `initdb`, and give it its settings.
-    pub async fn init(&self, means: &Means, settings: &str) -> Result<(), StoreError> {
+    pub async fn init(&self, means: &Means, settings: &str, logins: &str) -> Result<(), StoreError> {
         let folder = self.data.parent().unwrap_or(&self.data);
         private_folder(&self.data, means.user.as_ref())?;
         let password = folder.join("initdb.password");
@@ -95,6 +100,7 @@ impl Cluster {
                 env: environment(),
                 folder: folder.to_owned(),
                 user: means.user.clone(),
+                limits: Limits::default(),
                 io: Io::Nothing,
                 errors: log_file(&self.log)?,
             })
@@ -111,8 +117,8 @@ impl Cluster {
         }
         let hba = format!(
             "# Who may log in, and how. Sockets only.\n\
-             local all {REPLICA_ROLE},{READER_ROLE} trust\n\
-             local all all scram-sha-256\n"
+             {logins}\n\
+             local all {SUPERUSER} scram-sha-256\n"
         );
         write_for(&self.data.join("pg_hba.conf"), &hba, means.user.as_ref())?;
         write_for(&self.data.join("postgresql.conf"), settings, means.user.as_ref())
@@ -133,19 +139,21 @@ impl Cluster {
     /// Start Postgres; returns when it takes connections.
     pub async fn start(&self, means: &Means) -> Result<Process, StoreError> {
         let pid_file = self.data.join("postmaster.pid");
+        let args = vec![
+            "-D".to_owned(),
+            self.data.display().to_string(),
+            "-k".to_owned(),
+            self.sockets.display().to_string(),
+        ];
         let spawned = means
             .warden
             .spawn(Spawn {
                 program: means.postgres.postgres.path.clone(),
-                args: vec![
-                    "-D".to_owned(),
-                    self.data.display().to_string(),
-                    "-k".to_owned(),
-                    self.sockets.display().to_string(),
-                ],
+                args,
                 env: environment(),
                 folder: self.sockets.clone(),
                 user: means.user.clone(),
+                limits: means.limits,
                 io: Io::Nothing,
                 errors: log_file(&self.log)?,
             })

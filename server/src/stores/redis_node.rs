@@ -10,6 +10,7 @@ use redis::{AsyncConnectionConfig, Client, ConnectionAddr, IntoConnectionInfo};
 
 use super::programs::Program;
 use super::{START_LIMIT, StoreError, environment, last_words, log_file};
+use crate::warden::limits::Limits;
 use crate::warden::{Io, Process, Spawn, User, Warden};
 
 /// How often a start is looked at.
@@ -62,6 +63,7 @@ impl Node {
                 env: environment(),
                 folder: self.folder.clone(),
                 user: means.user.clone(),
+                limits: Limits::default(),
                 io: Io::Nothing,
                 errors: log_file(&self.log)?,
             })

@@ -1,7 +1,7 @@
-//! The cluster that every arena's Postgres is copied from: `initdb` and migrations done once, kept under
-//! the data folder, keyed by everything that it was made from. Copying takes a tenth of a second,
-//! making one takes seconds. Whoever uses one holds its lock together with all others who do; one of another key
-//! whose lock is free serves nobody, and is removed.
+//! Clusters that others are copied from, as every arena's Postgres is: `initdb` and whatever fills it done
+//! once, kept under the data folder, keyed by everything that it was made from. Copying takes a tenth of a
+//! second, making one takes seconds. Whoever uses one holds its lock together with all others who do; one of another
+//! key whose lock is free serves nobody, and is removed.
 
 use std::fs::{self, File};
 use std::io;
@@ -10,12 +10,13 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
+use futures_util::future::BoxFuture;
 use sha2::{Digest, Sha256};
 use sqlx::migrate::Migrator;
 use sqlx::postgres::{PgConnectOptions, PgPoolOptions};
 use sqlx::{AssertSqlSafe, ConnectOptions, Connection, PgPool};
 
-use super::cluster::{Cluster, DATABASE, Means, shut_down};
+use super::cluster::{Cluster, DATABASE, LAB_LOGINS, Means, shut_down};
 use super::{StoreError, at, private_folder, write_secret};
 use crate::bank;
 use crate::warden::User;
@@ -55,6 +56,34 @@ const SHUT_LIMIT: Duration = Duration::from_secs(20);
 /// How long a connection to it may take.
 const CONNECT_LIMIT: Duration = Duration::from_secs(10);
 
+/// What a template is made from.
+pub struct Recipe {
+    /// Names its folders, apart from those of other recipes.
+    pub kind: &'static str,
+    /// Settings of the cluster.
+    pub settings: String,
+    /// Who may log in, and how, besides the superuser.
+    pub logins: &'static str,
+    /// Counted up when it is made in another way.
+    pub format: &'static str,
+    /// Whatever else it is made from.
+    pub sources: Vec<Vec<u8>>,
+    /// Fills the cluster, which runs.
+    pub fill: for<'a> fn(&'a Cluster) -> BoxFuture<'a, Result<(), StoreError>>,
+}
+
+/// What arenas' Postgres is copied from.
+pub fn arena() -> Recipe {
+    Recipe {
+        kind: "arena",
+        settings: SETTINGS.to_owned(),
+        logins: LAB_LOGINS,
+        format: FORMAT,
+        sources: ARENA.iter().chain(bank::MIGRATIONS.iter()).map(|migration| migration.checksum.to_vec()).collect(),
+        fill: |cluster| Box::pin(fill(cluster)),
+    }
+}
+
 /// A finished template.
 #[derive(Clone, Debug)]
 pub struct Template {
@@ -65,21 +94,32 @@ pub struct Template {
 
 impl Template {
     /// The template for this Postgres, made if it is not there. The caller holds the folder's lock.
-    pub async fn ready(folder: &Path, sockets: &Path, means: &Means) -> Result<Template, StoreError> {
-        let key = key(&means.postgres.postgres.text);
+    pub async fn ready(
+        recipe: &Recipe,
+        folder: &Path,
+        sockets: &Path,
+        means: &Means,
+    ) -> Result<Template, StoreError> {
+        let key = key(recipe, &means.postgres.postgres.text);
         let finished = folder.join(&key);
         let password = match fs::read_to_string(finished.join("password")) {
             Ok(password) => password,
-            Err(_) => Template::make(folder, &key, sockets, means).await?,
+            Err(_) => Template::make(recipe, folder, &key, sockets, means).await?,
         };
         let in_use = at(&finished, open_lock(&finished))?;
         at(&finished, in_use.lock_shared())?;
-        remove_unused(folder, &key);
+        remove_unused(folder, recipe.kind, &key);
         Ok(Template { folder: finished, password, _in_use: Arc::new(in_use) })
     }
 
     /// Make it; its password.
-    async fn make(folder: &Path, key: &str, sockets: &Path, means: &Means) -> Result<String, StoreError> {
+    async fn make(
+        recipe: &Recipe,
+        folder: &Path,
+        key: &str,
+        sockets: &Path,
+        means: &Means,
+    ) -> Result<String, StoreError> {
         let password = format!("{:032x}", rand::random::<u128>());
         // Made beside, and named only when it is finished: half a template is never used.
         let making = folder.join(format!("{key}.new"));
@@ -93,9 +133,9 @@ impl Template {
             log: making.join("log"),
             password: password.clone(),
         };
-        cluster.init(means, SETTINGS).await?;
+        cluster.init(means, &recipe.settings, recipe.logins).await?;
         let process = cluster.start(means).await?;
-        let filled = fill(&cluster).await;
+        let filled = (recipe.fill)(&cluster).await;
         shut_down(&process, SHUT_LIMIT).await?;
         filled?;
         let file = making.join("password");
@@ -120,11 +160,15 @@ fn open_lock(template: &Path) -> io::Result<File> {
     File::options().create(true).truncate(false).write(true).open(template.join("lock"))
 }
 
-/// Remove templates of other keys that nobody uses, and halves of templates: whoever makes one holds the folder's
-/// lock, as the caller does. One that cannot be removed is in nobody's way.
-fn remove_unused(folder: &Path, key: &str) {
+/// Remove templates of that kind and other keys that nobody uses, and halves of templates: whoever makes one holds
+/// the folder's lock, as the caller does. One that cannot be removed is in nobody's way.
+fn remove_unused(folder: &Path, kind: &str, key: &str) {
+    let of_kind = |path: &PathBuf| {
+        let name = path.file_name().and_then(|name| name.to_str());
+        name.and_then(|name| name.strip_prefix(kind)).is_some_and(|rest| rest.starts_with('-'))
+    };
     let entries = fs::read_dir(folder).into_iter().flatten().filter_map(Result::ok).map(|entry| entry.path());
-    for other in entries.filter(|path| path.is_dir() && !path.ends_with(key)) {
+    for other in entries.filter(|path| path.is_dir() && !path.ends_with(key) && of_kind(path)) {
         let removed = open_lock(&other).and_then(|lock| match lock.try_lock() {
             Ok(()) => fs::remove_dir_all(&other),
             Err(_) => Ok(()),
@@ -173,17 +217,16 @@ async fn fill(cluster: &Cluster) -> Result<(), StoreError> {
 }
 
 /// Names everything that a template is made from.
-fn key(version: &str) -> String {
+fn key(recipe: &Recipe, version: &str) -> String {
     let mut hash = Sha256::new();
     hash.update(version);
-    hash.update(SETTINGS);
-    hash.update(FORMAT);
-    for migration in ARENA.iter().chain(bank::MIGRATIONS.iter()) {
-        hash.update(&migration.checksum);
-    }
+    hash.update(&recipe.settings);
+    hash.update(recipe.logins);
+    hash.update(recipe.format);
+    recipe.sources.iter().for_each(|source| hash.update(source));
     let hash = hash.finalize();
     let digits: String = hash.iter().take(8).map(|byte| format!("{byte:02x}")).collect();
-    format!("arena-{digits}")
+    format!("{}-{digits}", recipe.kind)
 }
 
 fn copy_tree(from: &Path, to: &Path, user: Option<&User>) -> io::Result<()> {
@@ -214,21 +257,21 @@ mod tests {
     #[test]
     fn templates_that_nobody_uses_are_removed() {
         let folder = tempfile::tempdir().unwrap();
-        for name in ["arena-mine", "arena-old", "arena-used", "arena-mine.new"] {
+        for name in ["arena-mine", "arena-old", "arena-used", "arena-mine.new", "homework-other"] {
             fs::create_dir_all(folder.path().join(name).join("cluster")).unwrap();
         }
         fs::write(folder.path().join("lock"), "").unwrap();
         let used = open_lock(&folder.path().join("arena-used")).unwrap();
         used.lock_shared().unwrap();
         let left = || {
-            remove_unused(folder.path(), "arena-mine");
+            remove_unused(folder.path(), "arena", "arena-mine");
             let mut left: Vec<_> =
                 fs::read_dir(folder.path()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
             left.sort();
             left
         };
-        assert_eq!(left(), ["arena-mine", "arena-used", "lock"]);
+        assert_eq!(left(), ["arena-mine", "arena-used", "homework-other", "lock"]);
         drop(used);
-        assert_eq!(left(), ["arena-mine", "lock"]);
+        assert_eq!(left(), ["arena-mine", "homework-other", "lock"]);
     }
 }

@@ -17,6 +17,7 @@ use tokio::sync::{oneshot, watch};
 use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 
+use super::limits::Limits;
 use super::linux;
 use super::protocol::{self, Ask, Exit, Id, Receiver, Request, Say, Sender, User};
 
@@ -65,6 +66,8 @@ pub struct Spawn {
     pub folder: PathBuf,
     /// The user to drop to; `None` keeps the server's.
     pub user: Option<User>,
+    /// What it may use of the machine.
+    pub limits: Limits,
     /// Standard input and output.
     pub io: Io,
     /// Standard error.
@@ -208,10 +211,11 @@ impl Warden {
 
     /// Start a process.
     pub async fn spawn(&self, spawn: Spawn) -> Result<Spawned, WardenError> {
-        let Spawn { program, args, env, folder, user, io, errors } = spawn;
+        let Spawn { program, args, env, folder, user, limits, io, errors } = spawn;
+        let (begun, args) = limits.lay_over(&program, args);
         let id = self.inner.last.fetch_add(1, Ordering::Relaxed) + 1;
         let (sender, exit) = watch::channel(None);
-        let ask = Ask::Spawn { program: program.clone(), args, env, folder, user };
+        let ask = Ask::Spawn { program: begun, args, env, folder, user };
         // Listed before it is asked for: it may be gone before the answer was read.
         self.inner.open().exits.insert(id, sender);
         let asked = match io {

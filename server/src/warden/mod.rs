@@ -11,11 +11,13 @@
 //! |---|---|
 //! | [`client`] | the server's side: spawn, stop, continue, kill, wait |
 //! | [`child`] | the warden's own loop |
+//! | [`limits`] | what a process may use of the machine |
 //! | `protocol` | what the two say to each other, and how descriptors travel |
 //! | `linux` | what the kernel is asked: `/proc`, subreaper. The only file that knows Linux |
 
 pub mod child;
 pub mod client;
+pub mod limits;
 pub(crate) mod linux;
 mod protocol;
 

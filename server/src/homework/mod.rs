@@ -1,0 +1,113 @@
+//! Grading of what learners wrote for real stores: each submission in a sandbox of its own, under forced schedules and
+//! then seeded ones, judged against a model by what the grader itself sent, heard and read. The same
+//! submission always gets the same result; nothing of it outlives its grading.
+//!
+//! | module | what it holds |
+//! |---|---|
+//! | [`schedule`] | schedules as data |
+//! | [`play_sql`], [`play_lua`] | the interpreters, one a store |
+//! | [`evidence`] | the event log of a schedule |
+//! | [`sql`] | grading of a statement |
+//! | [`release`], [`lease`], [`claim`], [`fence`] | exercises 1, 2, 4, 5: schedules, model, names of reasons |
+//! | [`sandbox`] | the stores of one attempt |
+//! | [`graded`], [`stop`] | what a play comes to, and why it stops |
+//! | `kept` | what was handed in is kept |
+//! | [`cli`] | `aegis grade` |
+
+pub mod claim;
+pub mod cli;
+mod evidence;
+pub mod fence;
+mod graded;
+mod kept;
+pub mod lease;
+mod play_lua;
+mod play_sql;
+pub mod release;
+mod sandbox;
+pub mod schedule;
+mod sql;
+mod stop;
+
+use locks::homework::{Exercise, Graded, Mistake};
+use tokio::sync::{OnceCell, Semaphore};
+
+use crate::lab::{Lab, LabError};
+pub use kept::keep;
+use sandbox::{postgres, redis};
+
+/// So many submissions are graded at a time; the others wait their turn.
+const AT_ONCE: usize = 2;
+
+/// What a lab keeps from one submission to the next: the means to make sandboxes, and whose turn it is.
+pub struct Homework {
+    turns: Semaphore,
+    postgres: OnceCell<postgres::Workshop>,
+    redis: OnceCell<redis::Workshop>,
+}
+
+impl Default for Homework {
+    fn default() -> Self {
+        Homework { turns: Semaphore::new(AT_ONCE), postgres: OnceCell::new(), redis: OnceCell::new() }
+    }
+}
+
+/// Is that exercise graded here?
+pub fn is_on_stores(exercise: &Exercise) -> bool {
+    matches!(exercise.slug, "release" | "lease" | "claim" | "fence")
+}
+
+/// Grade a submission of an exercise on real stores.
+pub async fn grade(lab: &Lab, exercise: &'static Exercise, submission: &[u8]) -> Graded {
+    let text = match readable(exercise, submission) {
+        Ok(text) => text,
+        Err(mistake) => return Graded::YourError(mistake),
+    };
+    let graded = async {
+        let Ok(_turn) = lab.homework().turns.acquire().await else {
+            return Err(LabError::Lab("the lab is being closed".to_owned()));
+        };
+        on_stores(lab, exercise, text).await
+    };
+    graded.await.unwrap_or_else(|error| Graded::LabFailed { why: error.to_string() })
+}
+
+async fn on_stores(lab: &Lab, exercise: &'static Exercise, text: &str) -> Result<Graded, LabError> {
+    let homework = lab.homework();
+    match exercise.slug {
+        "release" => {
+            let workshop = homework.redis.get_or_try_init(|| async { redis::Workshop::open() }).await?;
+            release::grade(lab, workshop, text).await
+        }
+        "lease" | "claim" | "fence" => {
+            let task = match exercise.slug {
+                "lease" => &lease::TASK,
+                "claim" => &claim::TASK,
+                _ => &fence::TASK,
+            };
+            let workshop = homework.postgres.get_or_try_init(|| postgres::Workshop::open(lab)).await?;
+            sql::grade(lab, workshop, task, text).await
+        }
+        other => Err(LabError::Lab(format!("the exercise {other} is not graded on stores"))),
+    }
+}
+
+/// What no store is given: too much, nothing, bytes that are no text, and the byte 0, at which some stop reading.
+fn readable<'a>(exercise: &Exercise, submission: &'a [u8]) -> Result<&'a str, Mistake> {
+    let refused = |message: String| Err(Mistake { message, ..Mistake::default() });
+    let most = exercise.language.longest();
+    if submission.len() > most {
+        return refused(format!("this is too long: {} bytes, and at most {most} are read", submission.len()));
+    }
+    let text = match std::str::from_utf8(submission) {
+        Ok(text) => text,
+        Err(error) => return refused(format!("this is no text (UTF-8) from byte {} on", error.valid_up_to() + 1)),
+    };
+    if let Some(at) = text.find('\0') {
+        return refused(format!("byte {} is 0, and no text has that", at + 1));
+    }
+    if text.trim().is_empty() {
+        return refused("there is nothing here".to_owned());
+    }
+    Ok(text)
+}
