@@ -77,11 +77,7 @@ fn analyze() -> Step {
 fn schedules() -> Vec<Schedule> {
     let three = || slots(&[(3, -30, "due"), (2, -20, "due"), (1, -10, "due")]);
     let mut all = vec![
-        schedule(
-            "1",
-            "one claim",
-            vec![slots(&[(9, -90, "done"), (8, -30, "due"), (7, -20, "due")]), submit("A", 1)],
-        ),
+        schedule("1", "one claim", vec![slots(&[(9, -90, "done"), (8, -30, "due"), (7, -20, "due")]), submit("A", 1)]),
         schedule(
             "2",
             "claim until nothing is due",
@@ -162,12 +158,11 @@ fn schedules() -> Vec<Schedule> {
     }
     all.extend([
         schedule("9-1", "two thousand slots", vec![many(1, 2000), submit("A", 1), submit("B", 1)]),
-        schedule("9-2", "two thousand slots, with statistics", vec![
-            many(1, 2000),
-            analyze(),
-            submit("A", 1),
-            submit("B", 1),
-        ]),
+        schedule(
+            "9-2",
+            "two thousand slots, with statistics",
+            vec![many(1, 2000), analyze(), submit("A", 1), submit("B", 1)],
+        ),
         schedule(
             "10",
             "A and B have both picked, and neither has written yet",
@@ -329,7 +324,9 @@ impl Model {
         let [Arg::Text(replica), Arg::Text(token)] = args else { return Ok(()) };
         let wanted = expected.map_or("no row: nothing is free".to_owned(), |id| format!("one row: slot {id}"));
         // What one statement claimed carries its token.
-        let of_it = |change: &&Change| change.new.as_ref().is_some_and(|row| row.get("token").map(plain_text).as_ref() == Some(token));
+        let of_it = |change: &&Change| {
+            change.new.as_ref().is_some_and(|row| row.get("token").map(plain_text).as_ref() == Some(token))
+        };
         let most = answer.rows.len().max(self.seen.iter().filter(of_it).count());
         if most > 1 {
             return Err(Violation::new("several", wanted, format!("{most} slots were claimed at once")));

@@ -4,7 +4,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use locks::action::Action;
-use locks::event::{EndReason, Event, Kind, Param, Problem, ProcessName, ProcessState, Reply, Source, StoreCommand, Whose};
+use locks::event::{
+    EndReason, Event, Kind, Param, Problem, ProcessName, ProcessState, Reply, Source, StoreCommand, Whose,
+};
 use locks::homework::Exercise;
 use locks::ids::{CommandId, Endpoint};
 use locks::scenario::{Expect, Scenario, Step as ScenarioStep};
@@ -69,7 +71,8 @@ impl Evidence {
             name: scenario.name.clone(),
             title: scenario.title.clone(),
             tag: Some(format!("homework/{}/{}", exercise.slug, schedule.name)),
-            script: script_hash(scenario),
+            // Only a schedule that is kept needs it.
+            script: String::new(),
             wall_ms: chrono::Utc::now().timestamp_millis(),
             setup: Box::new(scenario.setup.clone()),
             catalog: Vec::new(),
@@ -177,6 +180,9 @@ impl Evidence {
 
     /// The schedule was violated: the log ends there. The number of that event, and the whole log.
     pub fn violated(mut self, why: &str) -> (u64, Vec<Event>) {
+        if let Some(Event { kind: Kind::Began { script, .. }, .. }) = self.events.first_mut() {
+            *script = script_hash(&self.scenario);
+        }
         let text = why.to_owned();
         let at = self.runner(Kind::Trouble { problem: Problem { whose: Whose::Yours, text } });
         self.runner(Kind::Ended { why: EndReason::Done });

@@ -10,7 +10,7 @@ use super::schedule::Schedule;
 use super::stop::{Reason, Violation};
 
 /// How long all schedules of a submission may take together. A right answer needs a few seconds.
-pub const WHOLE_LIMIT: Duration = Duration::from_secs(30);
+pub const WHOLE_LIMIT: Duration = Duration::from_secs(60);
 
 /// A schedule was violated.
 pub fn failed(schedule: Schedule, reason: Reason, violation: Violation, evidence: Evidence) -> Graded {

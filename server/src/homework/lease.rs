@@ -93,12 +93,7 @@ fn schedules() -> Vec<Schedule> {
         schedule(
             "7",
             "A's transaction is older than the lease that it takes",
-            vec![
-                Step::Begin(of("A")),
-                Step::Wait(150),
-                take("A", 1, 100),
-                Step::Commit(of("A")),
-            ],
+            vec![Step::Begin(of("A")), Step::Wait(150), take("A", 1, 100), Step::Commit(of("A"))],
         ),
         schedule(
             "8",
@@ -112,11 +107,11 @@ fn schedules() -> Vec<Schedule> {
             ],
         ),
         zones("9", "sessions in three time zones", ["America/New_York", "Asia/Tokyo", "UTC"].map(str::to_owned)),
-        zones("10", "summer time ends in twenty minutes, or ended twenty minutes ago", [
-            ending_summer(20),
-            ending_summer(-20),
-            "UTC".to_owned(),
-        ]),
+        zones(
+            "10",
+            "summer time ends in twenty minutes, or ended twenty minutes ago",
+            [ending_summer(20), ending_summer(-20), "UTC".to_owned()],
+        ),
     ];
     let open = |name: &str, title: &str, begin: Option<Step>, end: Step| {
         let steps = [
@@ -175,24 +170,24 @@ fn schedules() -> Vec<Schedule> {
     all
 }
 
-/// Each of three sessions in a zone of its own takes a lock, the others ask for it, and take it when it is over.
+/// Each of three sessions in a zone of its own takes the lock; another asks for it, and takes it when it is over.
 fn zones(name: &str, title: &str, zones: [String; 3]) -> Schedule {
     const REPLICAS: [Replica; 3] = ["A", "B", "C"];
     let mut steps: Vec<Step> =
         REPLICAS.into_iter().zip(zones).map(|(by, zone)| Step::Set(of(by), "TimeZone", zone)).collect();
     let mut number = 0;
-    let mut ask = |steps: &mut Vec<Step>, by: Replica, lock: &str| {
+    let mut ask = |steps: &mut Vec<Step>, by: Replica| {
         number += 1;
-        steps.push(Step::Submit(by, args(lock, by, number, LEASE_MS, 0)));
+        steps.push(take(by, number, LEASE_MS));
     };
     for holder in 0..3 {
         for next in [1, 2] {
-            let lock = format!("lock-{holder}-{next}");
             let (first, second) = (REPLICAS[holder], REPLICAS[(holder + next) % 3]);
-            ask(&mut steps, first, &lock);
-            ask(&mut steps, second, &lock);
+            ask(&mut steps, first);
+            ask(&mut steps, second);
             steps.push(Step::Elapse(LEASE_MS + 1000));
-            ask(&mut steps, second, &lock);
+            ask(&mut steps, second);
+            steps.push(Step::Elapse(LEASE_MS + 1000));
         }
     }
     schedule(name, title, steps)
@@ -433,10 +428,9 @@ fn reason(schedule: &str, rule: &str) -> Reason {
              caller what it has.",
         ),
         (_, "written") => ("not written", "The row does not say what the statement answered."),
-        (_, "other") => (
-            "another lock touched",
-            "A row was changed that the call is not about, or that was not granted.",
-        ),
+        (_, "other") => {
+            ("another lock touched", "A row was changed that the call is not about, or that was not granted.")
+        }
         ("13", "epoch") => (
             "same epoch twice after waiting",
             "B waited for A's transaction. Postgres reads the row again then, but not your sub-select: it still \

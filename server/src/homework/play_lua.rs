@@ -6,7 +6,6 @@ use std::time::Duration;
 
 use locks::event::{Param, Reply};
 use locks::homework::Mistake;
-use redis::aio::MultiplexedConnection;
 use tokio::time::timeout;
 
 use super::evidence::{Evidence, short};
@@ -230,8 +229,13 @@ impl Play<'_> {
     }
 
     async fn asked<T: redis::FromRedisValue>(&mut self, command: redis::Cmd) -> Result<T, Stop> {
-        let admin: &mut MultiplexedConnection = self.sandbox.admin();
-        match command.query_async(admin).await {
+        let answer = command.query_async(self.sandbox.admin()).await;
+        self.heard(answer).await
+    }
+
+    /// The answer to the grader's own command, or why there is none.
+    async fn heard<T>(&self, answer: redis::RedisResult<T>) -> Result<T, Stop> {
+        match answer {
             Ok(answer) => Ok(answer),
             Err(_) if self.sandbox.ends_within(END_LIMIT).await => Err(Stop::Died),
             Err(error) => Err(Stop::Lab(format!("the attempt's Redis: {error}"))),
@@ -254,14 +258,18 @@ impl Play<'_> {
         let mut all = redis::cmd("KEYS");
         all.arg("*");
         let mut keys = Keys::new();
-        for key in self.asked::<Vec<Vec<u8>>>(all).await? {
-            let (mut get, mut expires) = (redis::cmd("GET"), redis::cmd("PEXPIRETIME"));
-            get.arg(&key);
-            expires.arg(&key);
-            let value = self.asked::<Option<Vec<u8>>>(get).await?;
-            let expires = self.asked::<i64>(expires).await?;
-            if let Some(value) = value {
-                keys.insert(key, (value, (expires >= 0).then_some(expires)));
+        let names = self.asked::<Vec<Vec<u8>>>(all).await?;
+        if !names.is_empty() {
+            let mut read = redis::pipe();
+            for name in &names {
+                read.cmd("GET").arg(name).cmd("PEXPIRETIME").arg(name);
+            }
+            let read = read.query_async::<Vec<redis::Value>>(self.sandbox.admin()).await;
+            let read = self.heard(read).await?;
+            for (name, pair) in names.into_iter().zip(read.chunks(2)) {
+                if let [redis::Value::BulkString(value), redis::Value::Int(expires)] = pair {
+                    keys.insert(name, (value.clone(), (*expires >= 0).then_some(*expires)));
+                }
             }
         }
         let now_ms = chrono::Utc::now().timestamp_millis();

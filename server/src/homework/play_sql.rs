@@ -34,7 +34,7 @@ pub struct Tables {
     pub read: &'static str,
     /// Brings every expiry nearer by `$1` milliseconds.
     pub elapse: &'static str,
-    /// The columns that name a row, by table.
+    /// The columns that name a row, by table: first the table that is read.
     pub keys: &'static [(&'static str, &'static str)],
 }
 
@@ -98,6 +98,8 @@ pub struct Play<'a> {
     submission: &'a str,
     evidence: &'a mut Evidence,
     sessions: BTreeMap<Session, Open>,
+    /// Rows as the evidence has them, by table and key.
+    told: BTreeMap<(String, String), RowMap>,
 }
 
 /// Play a schedule from its beginning to its end, or to where it stops.
@@ -109,7 +111,7 @@ pub async fn play(
     oracle: &mut dyn Oracle,
     evidence: &mut Evidence,
 ) -> Result<(), Stop> {
-    let mut play = Play { sandbox, tables, submission, evidence, sessions: BTreeMap::new() };
+    let mut play = Play { sandbox, tables, submission, evidence, sessions: BTreeMap::new(), told: BTreeMap::new() };
     play.admin(tables.clear).await?;
     let state = play.state().await?;
     oracle.judge(&Step::Wait(0), &Seen { state: Some(state), ..Seen::default() })?;
@@ -126,7 +128,8 @@ pub async fn play(
 impl Play<'_> {
     async fn step(&mut self, step: &Step) -> Result<Seen, Stop> {
         let mut seen = Seen::default();
-        let mut by_others = false;
+        // The state is read anew where somebody else than the learner may have changed it.
+        let mut by_others = matches!(step, Step::Elapse(_) | Step::Sql(_));
         match step {
             Step::Begin(by) => {
                 self.plain(*by, "begin").await?;
@@ -165,20 +168,20 @@ impl Play<'_> {
             Step::Wait(ms) => tokio::time::sleep(Duration::from_millis(*ms)).await,
             Step::Elapse(ms) => {
                 self.admin(&self.tables.elapse.replace("$1", &ms.to_string())).await?;
-                by_others = true;
             }
             Step::Sql(sql) => {
                 self.admin(sql).await?;
                 self.evidence.outsider(sql, "done");
-                by_others = true;
             }
             Step::Redis(_) => return Err(Stop::Lab("this exercise has no Redis".to_owned())),
         }
-        let changes = self.changes().await?;
+        if !matches!(step, Step::Begin(_) | Step::Set(..) | Step::Wait(_) | Step::Elapse(_) | Step::Sql(_)) {
+            seen.changes = self.changes().await?;
+        }
         if by_others {
-            seen.state = Some(self.state().await?);
-        } else {
-            seen.changes = changes;
+            let state = self.state().await?;
+            self.tell_rows(&state);
+            seen.state = Some(state);
         }
         Ok(seen)
     }
@@ -285,10 +288,14 @@ impl Play<'_> {
         let mistake = |message: &str| Mistake { message: message.to_owned(), ..Mistake::default() };
         match came {
             Came::Rows { rows, .. } => Ok(Answer { rows, from_us, to_us }),
-            Came::Refused(refusal) if session.own => Err(Stop::Lab(format!("the grader's statement: {}", refusal.message))),
+            Came::Refused(refusal) if session.own => {
+                Err(Stop::Lab(format!("the grader's statement: {}", refusal.message)))
+            }
             Came::Refused(refusal) => Err(self.mistake(refusal, session)),
             Came::Copy => Err(Stop::Mistake(mistake("COPY reads from or writes to the client, and nobody answers"))),
-            Came::TooLong => Err(Stop::Mistake(mistake("the answer was longer than 1 MB, and was not read to its end"))),
+            Came::TooLong => {
+                Err(Stop::Mistake(mistake("the answer was longer than 1 MB, and was not read to its end")))
+            }
             Came::Closed => Err(Stop::Died),
         }
     }
@@ -361,15 +368,28 @@ impl Play<'_> {
         let rows = rows.fetch_all(self.sandbox.admin()).await.map_err(|error| self.lost(error.to_string()))?;
         let mut changes = Vec::new();
         for row in rows {
-            let side = |name: &str| -> Option<RowMap> { serde_json::from_str(&row.try_get::<String, _>(name).ok()?).ok() };
+            let side =
+                |name: &str| -> Option<RowMap> { serde_json::from_str(&row.try_get::<String, _>(name).ok()?).ok() };
             let change = Change { table: row.try_get("name").unwrap_or_default(), old: side("old"), new: side("new") };
-            let keys = self.tables.keys.iter().find(|(table, _)| *table == change.table);
-            let of = change.new.as_ref().or(change.old.as_ref());
-            let key = keys.zip(of).and_then(|((_, key), row)| row.get(*key)).map(plain_text).unwrap_or_default();
+            let key = key(self.tables, &change.table, change.new.as_ref().or(change.old.as_ref()));
             self.evidence.row(&change.table, &key, change.new.as_ref());
+            self.told.insert((change.table.clone(), key), change.new.clone().unwrap_or_default());
             changes.push(change);
         }
         Ok(changes)
+    }
+
+    /// Write down the rows that somebody else than the learner made or changed.
+    fn tell_rows(&mut self, state: &[RowMap]) {
+        let Some((table, _)) = self.tables.keys.first() else { return };
+        for row in state {
+            let key = key(self.tables, table, Some(row));
+            let told = self.told.get(&((*table).to_owned(), key.clone()));
+            if told != Some(row) {
+                self.evidence.row(table, &key, Some(row));
+                self.told.insert(((*table).to_owned(), key), row.clone());
+            }
+        }
     }
 
     async fn state(&mut self) -> Result<Vec<RowMap>, Stop> {
@@ -377,6 +397,12 @@ impl Play<'_> {
         let rows = rows.map_err(|error| self.lost(error.to_string()))?;
         Ok(rows.iter().filter_map(|text| serde_json::from_str(text).ok()).collect())
     }
+}
+
+/// What names a row.
+fn key(tables: &Tables, table: &str, row: Option<&RowMap>) -> String {
+    let column = tables.keys.iter().find(|(name, _)| *name == table);
+    column.zip(row).and_then(|((_, column), row)| row.get(*column)).map(plain_text).unwrap_or_default()
 }
 
 /// The wall clock, in microseconds since the Unix epoch: the database's too, which runs on this machine.

@@ -112,11 +112,8 @@ fn late(a: &[u8], b: &[u8]) -> Vec<Step> {
 pub fn schedules(scripts: usize) -> Vec<Schedule> {
     const A: &[u8] = b"7f3a9c21";
     const B: &[u8] = b"e05d44b8";
-    let schedule = |name: &str, title: &str, steps: Vec<Step>| Schedule {
-        name: name.to_owned(),
-        title: title.to_owned(),
-        steps,
-    };
+    let schedule =
+        |name: &str, title: &str, steps: Vec<Step>| Schedule { name: name.to_owned(), title: title.to_owned(), steps };
     let mut all = vec![
         schedule("1", "A works and releases", vec![set(KEY, A, Some(LEASE_MS)), release("A", KEY, A)]),
         schedule(
@@ -175,19 +172,16 @@ pub fn schedules(scripts: usize) -> Vec<Schedule> {
         both("11", "tokens that look like patterns", b"a.c", b"abc"),
     ]);
     for (number, token) in [&b"a-1.c%w*[x]"[..], b"\0\xff", b" ", b"0"].into_iter().enumerate() {
-        let steps = [late(token, B), vec![Step::Elapse(LEASE_MS as i64 * 2)], vec![
-            set(KEY, token, Some(LEASE_MS)),
-            release("A", KEY, token),
-        ]];
+        let steps = [
+            late(token, B),
+            vec![Step::Elapse(LEASE_MS as i64 * 2)],
+            vec![set(KEY, token, Some(LEASE_MS)), release("A", KEY, token)],
+        ];
         all.push(schedule(&format!("11-{}", number + 1), "a token of any bytes", steps.concat()));
     }
     all.extend([
         both("12", "an older grant of the same replica", b"replica-A:1", b"replica-A:2"),
-        schedule(
-            "12-2",
-            "a lock without expiry",
-            vec![set(KEY, A, None), release("B", KEY, B), release("A", KEY, A)],
-        ),
+        schedule("12-2", "a lock without expiry", vec![set(KEY, A, None), release("B", KEY, B), release("A", KEY, A)]),
     ]);
     all.extend((1..=SEEDS).map(seeded));
     all

@@ -226,10 +226,14 @@ mod tests {
 
     #[test]
     fn a_seed_makes_one_series() {
-        let series = |seed| (0..5).map({
-            let mut dice = Dice::new(seed);
-            move |_| dice.between(-3, 9)
-        }).collect::<Vec<_>>();
+        let series = |seed| {
+            (0..5)
+                .map({
+                    let mut dice = Dice::new(seed);
+                    move |_| dice.between(-3, 9)
+                })
+                .collect::<Vec<_>>()
+        };
         assert_eq!(series(7), series(7));
         assert_ne!(series(7), series(8));
         assert!(series(7).iter().all(|number| (-3..=9).contains(number)));

@@ -84,10 +84,6 @@ pub fn kind(schedule: &str) -> &str {
 }
 
 /// A schedule.
-pub fn schedule(
-    name: impl Into<String>,
-    title: impl Into<String>,
-    steps: Vec<super::schedule::Step>,
-) -> Schedule {
+pub fn schedule(name: impl Into<String>, title: impl Into<String>, steps: Vec<super::schedule::Step>) -> Schedule {
     Schedule { name: name.into(), title: title.into(), steps }
 }

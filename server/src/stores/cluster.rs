@@ -139,12 +139,8 @@ impl Cluster {
     /// Start Postgres; returns when it takes connections.
     pub async fn start(&self, means: &Means) -> Result<Process, StoreError> {
         let pid_file = self.data.join("postmaster.pid");
-        let args = vec![
-            "-D".to_owned(),
-            self.data.display().to_string(),
-            "-k".to_owned(),
-            self.sockets.display().to_string(),
-        ];
+        let args =
+            vec!["-D".to_owned(), self.data.display().to_string(), "-k".to_owned(), self.sockets.display().to_string()];
         let spawned = means
             .warden
             .spawn(Spawn {

@@ -94,12 +94,7 @@ pub struct Template {
 
 impl Template {
     /// The template for this Postgres, made if it is not there. The caller holds the folder's lock.
-    pub async fn ready(
-        recipe: &Recipe,
-        folder: &Path,
-        sockets: &Path,
-        means: &Means,
-    ) -> Result<Template, StoreError> {
+    pub async fn ready(recipe: &Recipe, folder: &Path, sockets: &Path, means: &Means) -> Result<Template, StoreError> {
         let key = key(recipe, &means.postgres.postgres.text);
         let finished = folder.join(&key);
         let password = match fs::read_to_string(finished.join("password")) {

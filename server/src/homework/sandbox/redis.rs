@@ -46,7 +46,9 @@ impl Workshop {
         let redis = programs::find_redis()?;
         // Valkey counts on from Redis 7.
         if redis.version < OLDEST {
-            return Err(LabError::Config(format!("{redis} is too old for this exercise, which needs Redis 7 or newer")));
+            return Err(LabError::Config(format!(
+                "{redis} is too old for this exercise, which needs Redis 7 or newer"
+            )));
         }
         Ok(Workshop { redis })
     }
@@ -154,11 +156,6 @@ impl Sandbox {
         if let Err(error) = self.process.kill().await {
             tracing::warn!(%error, "an attempt's Redis could not be killed");
         }
-    }
-
-    /// Did the server end?
-    pub fn is_gone(&self) -> bool {
-        self.process.exit().is_some()
     }
 
     /// Wait for the server's end, which a closed connection announces. False: it goes on.

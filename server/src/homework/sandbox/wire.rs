@@ -88,7 +88,8 @@ impl Wire {
             let stream = UnixStream::connect(socket).await.map_err(|error| error.to_string())?;
             let mut wire = Wire { stream, bytes: Vec::new(), pid: 0, status: b'I', over: false };
             let mut body = 196_608u32.to_be_bytes().to_vec();
-            for (key, value) in [("user", user), ("database", database), ("options", options), ("application_name", "")] {
+            for (key, value) in [("user", user), ("database", database), ("options", options), ("application_name", "")]
+            {
                 body.extend(key.bytes().chain([0]).chain(value.bytes()).chain([0]));
             }
             body.push(0);
