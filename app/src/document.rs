@@ -5,6 +5,7 @@
 use leptos::prelude::*;
 
 use crate::data::{Compared, PageProblem, RunLine, RunPage};
+use crate::homework::{self, HomeworkPage};
 use crate::lesson::{self, LessonPage};
 use crate::matrix::MatrixPage;
 use crate::page;
@@ -20,6 +21,8 @@ pub enum Page {
     Lesson(LessonPage),
     /// `/matrix`
     Matrix(Box<MatrixPage>),
+    /// `/homework` and what is below it.
+    Homework(HomeworkPage),
     /// `/runs`
     Runs(Vec<RunLine>),
     /// `/runs/compare`: two runs side by side. Boxed, as a run is.
@@ -44,6 +47,8 @@ impl Page {
             Page::Lesson(LessonPage::Glossary) => ("/lesson", "Glossary", lesson::glossary::main()),
             Page::Lesson(LessonPage::Certificate(of)) => ("/lesson", "What was proved", lesson::certificate::main(&of)),
             Page::Matrix(matrix) => ("/matrix", "Matrix", crate::matrix::page::main(&matrix)),
+            Page::Homework(HomeworkPage::List(standing)) => ("/homework", "Homework", homework::list::main(&standing)),
+            Page::Homework(HomeworkPage::Exercise(of)) => ("/homework", of.exercise.title, homework::page::main(&of)),
             Page::Runs(runs) => ("/runs", "Runs", page::runs::page(runs).to_html()),
             Page::Compare(runs) => ("/runs", "Two runs", page::compare::page(*runs)),
             Page::CompareWith(run, others) => ("/runs", "Two runs", page::compare::choose(&run, &others)),
@@ -66,6 +71,7 @@ pub fn document(page: Page) -> String {
         Page::Lesson(LessonPage::Step(step)) if step.stage.is_some() => format!("{PROGRAM}{LESSON}"),
         Page::Lesson(_) => LESSON.to_owned(),
         Page::Matrix(_) => MATRIX.to_owned(),
+        Page::Homework(HomeworkPage::Exercise(_)) => HOMEWORK.to_owned(),
         Page::Runs(_) => RUNS.to_owned(),
         _ => String::new(),
     };
@@ -104,6 +110,10 @@ const START: &str = "<script src=\"/start.js\" defer blocking=\"render\"></scrip
 
 /// Saves the lesson its jumps, and ticks tasks while they are done; it works without.
 const LESSON: &str = r#"<script type="module" src="/lesson.js"></script>
+"#;
+
+/// Colours what is written, keeps it as it is typed, and saves the page its jumps; it works without.
+const HOMEWORK: &str = r#"<script type="module" src="/homework.js"></script>
 "#;
 
 /// What the list of runs needs beside its links.

@@ -7,6 +7,7 @@
 //! | [`data`] | what a page is given |
 //! | [`stage`] | the fold of an event log into what the stage shows; pure, tested without a browser |
 //! | [`matrix`] | the matrix page and the race, as text |
+//! | `homework` | the homework: its text and its pages; on the server only |
 //! | `lesson` | the guided lesson: its text and its pages; on the server only |
 //! | [`machine`] | a strategy's state machine as a picture, lit by the log; on the server only |
 //! | [`steps`] | what each replica is about to do, in a run that is stepped through; on the server only |
@@ -35,6 +36,8 @@ pub mod client;
 pub mod data;
 #[cfg(feature = "ssr")]
 mod document;
+#[cfg(feature = "ssr")]
+pub mod homework;
 pub mod html;
 #[cfg(feature = "ssr")]
 pub mod lesson;

@@ -7,9 +7,9 @@ use super::content::Claim;
 use crate::html::escaped;
 
 /// What the text may refer to.
-pub(super) struct Markup<'a> {
+pub(crate) struct Markup<'a> {
     /// Words of the glossary.
-    pub terms: &'a [String],
+    pub(crate) terms: &'a [String],
 }
 
 /// The identity of a term on the page of the glossary.
@@ -18,14 +18,14 @@ pub(super) fn term_id(word: &str) -> String {
 }
 
 /// A paragraph's content, if it is one paragraph.
-pub(super) fn inline(html: &str) -> String {
+pub(crate) fn inline(html: &str) -> String {
     let html = html.trim();
     let inner = html.strip_prefix("<p>").and_then(|rest| rest.strip_suffix("</p>"));
     inner.filter(|inner| !inner.contains("<p>")).unwrap_or(html).to_owned()
 }
 
 impl Markup<'_> {
-    pub(super) fn html(&self, text: &str, problems: &mut Vec<String>, claims: &mut Vec<Claim>) -> String {
+    pub(crate) fn html(&self, text: &str, problems: &mut Vec<String>, claims: &mut Vec<Claim>) -> String {
         let options = Options::ENABLE_WIKILINKS | Options::ENABLE_TABLES | Options::ENABLE_SMART_PUNCTUATION;
         let mut events: Vec<Event> = Parser::new_ext(text, options).collect();
         for at in 0..events.len() {

@@ -16,7 +16,7 @@ pub mod agenda;
 pub mod certificate;
 pub mod content;
 pub mod glossary;
-mod markup;
+pub(crate) mod markup;
 pub mod page;
 mod parts;
 mod read;

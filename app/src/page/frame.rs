@@ -30,6 +30,9 @@ pub(crate) fn bar(here: &'static str) -> impl IntoView {
                 <a href="/matrix" aria-current=current("/matrix")>
                     "Matrix"
                 </a>
+                <a href="/homework" aria-current=current("/homework")>
+                    "Homework"
+                </a>
                 <a href="/runs" aria-current=current("/runs")>
                     "Runs"
                 </a>

@@ -7,7 +7,7 @@ use locks::setup::Handler;
 use crate::part::icons::Icon;
 use crate::stage::view::{caption, words};
 
-const KEYS: [(&str, &str); 17] = [
+const KEYS: [(&str, &str); 19] = [
     ("f", "fire a slot of the schedule at hand, to all replicas"),
     ("1 … 9", "select a replica"),
     ("p", "pause it (SIGSTOP)"),
@@ -23,6 +23,8 @@ const KEYS: [(&str, &str); 17] = [
     ("+ −", "zoom the timeline"),
     ("← ↑ → ↓", "on the matrix: from cell to cell"),
     ("c n", "on the matrix: predict “covered”, “not covered”"),
+    ("Ctrl ↵", "in homework: grade what is written"),
+    ("Esc Tab", "in homework: leave the editor; Tab alone indents"),
     ("t", "light or dark"),
     ("?", "this help; Escape closes it"),
 ];

@@ -12,8 +12,10 @@
 //! | [`sandbox`] | the stores of one attempt |
 //! | [`graded`], [`stop`] | what a play comes to, and why it stops |
 //! | `kept` | what was handed in is kept |
+//! | `break_it` | exercise 7, played on a lab |
 //! | [`cli`] | `aegis grade` |
 
+mod break_it;
 pub mod claim;
 pub mod cli;
 mod evidence;
@@ -57,12 +59,19 @@ pub fn is_on_stores(exercise: &Exercise) -> bool {
     matches!(exercise.slug, "release" | "lease" | "claim" | "fence")
 }
 
-/// Grade a submission of an exercise on real stores.
+/// Grade a submission.
 pub async fn grade(lab: &Lab, exercise: &'static Exercise, submission: &[u8]) -> Graded {
     let text = match readable(exercise, submission) {
         Ok(text) => text,
         Err(mistake) => return Graded::YourError(mistake),
     };
+    // These need no sandbox: nothing that was written is run by a store.
+    match exercise.slug {
+        "keep" => return locks::homework::keep::grade(text),
+        "redlock" => return locks::homework::redlock::grade(text),
+        "break" => return break_it::grade(lab, text).await,
+        _ => {}
+    }
     let graded = async {
         let Ok(_turn) = lab.homework().turns.acquire().await else {
             return Err(LabError::Lab("the lab is being closed".to_owned()));

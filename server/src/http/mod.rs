@@ -6,6 +6,7 @@
 //! | `GET /`, `/lab`, `/runs`, `/runs/{id}` | pages, rendered here and hydrated in the browser |
 //! | `GET /runs/compare?run={id}&run={id}` | two runs side by side |
 //! | `/lesson...`, `/api/lesson...` | the guided lesson, see `lesson` |
+//! | `/homework...`, `/api/homework...` | exercises, see `homework` |
 //! | `POST /lab` | begin another lab: `gated=true` to step through it |
 //! | `/matrix`, `/api/matrix...` | the failure matrix, see `matrix` |
 //! | `GET /api/runs` | the learner's stored runs |
@@ -20,6 +21,7 @@
 //! | `GET /healthz`, `/metrics` | for those who watch the lab |
 
 mod headers;
+mod homework;
 mod learner;
 mod lesson;
 mod live;
@@ -75,6 +77,8 @@ pub struct App {
     board: Arc<Board>,
     /// The guided lesson.
     tutor: Tutor,
+    /// The homework.
+    homework: Arc<homework::Desk>,
     /// The folder of what the browser loads.
     site: PathBuf,
     /// Set when the server is to end: open streams end on it.
@@ -101,6 +105,7 @@ fn router(app: App) -> Router {
         .merge(live::router())
         .merge(matrix::router())
         .merge(lesson::router())
+        .merge(homework::router())
         .merge(pages::router())
         .layer(CompressionLayer::new().compress_when(uncompressed))
         .layer(TimeoutLayer::with_status_code(StatusCode::SERVICE_UNAVAILABLE, REQUEST_LIMIT));

@@ -13,7 +13,7 @@ use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 
 use super::problem::Causes;
-use super::{App, metrics, origin, router, sse};
+use super::{App, homework, metrics, origin, router, sse};
 use crate::lab::{Lab, LabConfig, LabError};
 use crate::lesson::Tutor;
 use crate::matrix::board::Board;
@@ -124,6 +124,7 @@ async fn serve_lab(
         desk: desk.clone(),
         board,
         tutor: tutor.clone(),
+        homework: Arc::new(homework::Desk::new(lab.clone())),
         site: site_root.into(),
         shutdown: shutdown.clone(),
         metrics: Arc::new(metrics::Metrics::new()),

@@ -10,6 +10,7 @@ mod axe;
 mod chrome;
 mod every_page;
 mod faults;
+mod homework;
 mod lesson;
 mod machine;
 mod matrix;

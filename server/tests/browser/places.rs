@@ -25,6 +25,7 @@ pub struct Place {
 }
 
 const HEADING: &str = "return document.querySelector('main h1') !== null";
+const EDITOR: &str = "return document.querySelector('.editor.live .paint .ln') !== null";
 const STAGE: &str = "return document.querySelector('.tl svg') !== null && hydrated()";
 
 /// All of them, for a learner who has two stored runs and one measured cell.
@@ -32,6 +33,8 @@ pub async fn places(chrome: &Chrome, lab: &Served) -> Vec<Place> {
     chrome.client.goto(&format!("{}/runs", lab.url)).await.unwrap();
     let (a, b) = (import(chrome).await, import(chrome).await);
     measure(chrome, "none/two-at-once").await;
+    hand_in(chrome, "keep", locks::homework::keep::EXERCISE.starter).await;
+    hand_in(chrome, "redlock", locks::homework::redlock::EXERCISE.model).await;
     let place = |name, path: String, whole| Place { name, path, whole, first: "", refused: false };
     let refused = |name, path: &str| Place { refused: true, ..place(name, path.to_owned(), HEADING) };
     vec![
@@ -52,6 +55,10 @@ pub async fn places(chrome: &Chrome, lab: &Served) -> Vec<Place> {
         place("step", "/lesson/1".to_owned(), HEADING),
         place("editor", "/lesson/7".to_owned(), HEADING),
         place("quiz", "/lesson/8".to_owned(), HEADING),
+        place("homework", "/homework".to_owned(), HEADING),
+        place("failed", "/homework/keep".to_owned(), EDITOR),
+        place("passed", "/homework/redlock".to_owned(), EDITOR),
+        place("exercise", "/homework/claim".to_owned(), EDITOR),
         place("glossary", "/lesson/glossary".to_owned(), HEADING),
         place("certificate", "/lesson/certificate".to_owned(), HEADING),
         refused("problem", "/matrix?guard=luck"),
@@ -81,6 +88,15 @@ pub async fn measure(chrome: &Chrome, cell: &str) {
          return window.measured"
     );
     chrome.until_within(MEASURED, "the cell is measured", &measured).await;
+}
+
+/// Hand something in for an exercise.
+async fn hand_in(chrome: &Chrome, exercise: &str, text: &str) {
+    let script = "const [exercise, text, done] = arguments, body = new URLSearchParams({ text, do: 'grade' });
+        fetch(`/homework/${exercise}`, { method: 'POST', body, headers: { 'x-parts': '1' } })
+          .then(answer => done(answer.status), error => done(String(error)));";
+    let status = chrome.client.execute_async(script, vec![json!(exercise), json!(text)]).await.expect(exercise);
+    assert_eq!(status, json!(200), "{exercise}");
 }
 
 impl Chrome {

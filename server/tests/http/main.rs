@@ -5,6 +5,7 @@
 mod common;
 
 mod end;
+mod homework;
 mod lesson;
 mod live;
 mod matrix;

@@ -1,0 +1,53 @@
+//! What is known of a learner: what they handed in, and what grading it came to.
+
+use std::collections::BTreeMap;
+
+use locks::homework::{EXERCISES, Exercise, Graded};
+
+/// How somebody stands with an exercise.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Stand {
+    /// How often they handed something in that was graded.
+    pub attempts: u32,
+    /// It passed once.
+    pub passed: bool,
+    /// The best score, where answers differ; less is better.
+    pub score: Option<u32>,
+}
+
+/// How somebody stands with all of them.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Standing {
+    /// By the exercise's name; nothing: not begun.
+    pub exercises: BTreeMap<String, Stand>,
+}
+
+impl Standing {
+    /// With that exercise.
+    pub fn of(&self, exercise: &Exercise) -> Stand {
+        self.exercises.get(exercise.slug).cloned().unwrap_or_default()
+    }
+
+    /// How many are passed.
+    pub fn passed(&self) -> usize {
+        EXERCISES.into_iter().filter(|exercise| self.of(exercise).passed).count()
+    }
+
+    /// The exercise to go on with: the first that is not passed.
+    pub fn next(&self) -> Option<&'static Exercise> {
+        EXERCISES.into_iter().find(|exercise| !self.of(exercise).passed)
+    }
+}
+
+/// Something that was handed in.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Attempt {
+    /// Which of the learner's attempts at this exercise, from 1.
+    pub number: u32,
+    /// When, in milliseconds since the Unix epoch.
+    pub at_ms: i64,
+    /// What it came to.
+    pub graded: Graded,
+    /// What was handed in.
+    pub text: String,
+}

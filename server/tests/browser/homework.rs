@@ -1,0 +1,131 @@
+//! The homework as a learner does it: wrong, then right; the keyboard alone; a draft that is there after a reload; and
+//! all of it without scripts.
+
+use fantoccini::Locator;
+use locks::homework::{keep, redlock};
+use serde_json::json;
+
+use crate::chrome::Chrome;
+use crate::common::served::Served;
+
+const ESCAPE: &str = "\u{e00c}";
+const TAB: &str = "\u{e004}";
+const CONTROL_ENTER: &str = "\u{e009}\u{e007}";
+
+#[tokio::test(flavor = "multi_thread")]
+#[ignore = "needs the page and a browser: scripts/test runs it"]
+async fn a_table_wrong_then_right() {
+    let lab = Served::start();
+    let chrome = Chrome::open(1440, 900).await;
+    chrome.client.goto(&format!("{}/homework", lab.url)).await.unwrap();
+    chrome.until("the list", "return document.querySelectorAll('.agenda-l li').length === 8").await;
+    chrome.keep("homework-list").await;
+    chrome.press("Keep it, or let go").await;
+    chrome.until("the editor", LIVE).await;
+
+    // The starter, as it stands there: the shortest way to a violation, drawn and told.
+    chrome.press("Grade").await;
+    chrome.until("it failed", "return document.querySelector('#h-result .viol-chip') !== null").await;
+    chrome.until("eight moves", "return document.querySelectorAll('#h-moves tbody tr').length === 8").await;
+    chrome.until("drawn", "return document.querySelector('#h-result svg text') !== null").await;
+    chrome.until("with focus", "return document.activeElement.id === 'h-result'").await;
+    chrome.keep("homework-keep-failed").await;
+    for (name, width, height) in [("phone", 390, 844), ("desk", 1440, 900)] {
+        chrome.resize(width, height).await;
+        for scheme in ["light", "dark"] {
+            chrome.client.refresh().await.unwrap();
+            chrome.until("the page", LIVE).await;
+            chrome.theme(scheme).await;
+            chrome.keep(&format!("homework-{name}-{scheme}")).await;
+            let wide = chrome.script("return document.documentElement.scrollWidth - innerWidth").await;
+            assert_eq!(wide, 0, "the exercise at {width} is wider than the screen");
+        }
+    }
+
+    // A slip of the pen: line and column, and the line marked.
+    chrome.write(&keep::EXERCISE.model.replace("zero = \"Stopped\"", "zero = \"Stoped\"")).await;
+    chrome.press("Grade").await;
+    chrome
+        .until("its place", "return document.querySelector('#h-result b')?.textContent === 'Line 12, column 8.'")
+        .await;
+    chrome.until("its line", "return document.querySelector('.lns .mark')?.textContent === '12'").await;
+    chrome.keep("homework-keep-error").await;
+
+    chrome.write(keep::EXERCISE.model).await;
+    chrome.press("Grade").await;
+    chrome.until("it passed", "return document.querySelector('#h-result .chip-solid')?.textContent === 'Passed'").await;
+    chrome.until("the discussion", "return document.querySelector('#h-after .prose') !== null").await;
+    chrome.until("and the bar", "return document.querySelector('#h-bar [aria-current] .sn.done') !== null").await;
+    chrome.until("three attempts", "return document.querySelectorAll('#h-attempts li').length === 3").await;
+    chrome.keep("homework-keep-passed").await;
+    chrome.close().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+#[ignore = "needs the page and a browser: scripts/test runs it"]
+async fn arithmetic_by_the_keyboard_alone() {
+    let lab = Served::start();
+    let chrome = Chrome::open(1440, 900).await;
+    chrome.client.goto(&format!("{}/homework/redlock", lab.url)).await.unwrap();
+    chrome.until("the editor", LIVE).await;
+    let area = chrome.client.find(Locator::Id("h-text")).await.unwrap();
+    area.click().await.unwrap();
+    area.send_keys(CONTROL_ENTER).await.unwrap();
+    chrome.until("it failed", "return document.querySelector('#h-result .viol-chip') !== null").await;
+
+    // Tab indents; behind Escape it leaves.
+    area.click().await.unwrap();
+    chrome.script("document.getElementById('h-text').setSelectionRange(0, 0)").await;
+    area.send_keys(TAB).await.unwrap();
+    chrome.until("indented", "return document.getElementById('h-text').value.startsWith('  quorum')").await;
+    chrome.until("still inside", "return document.activeElement.id === 'h-text'").await;
+    area.send_keys(ESCAPE).await.unwrap();
+    area.send_keys(TAB).await.unwrap();
+    chrome.until("left", "return document.activeElement.id !== 'h-text'").await;
+
+    // What was written is there after a reload.
+    chrome.until("kept", "return document.getElementById('h-kept').textContent.startsWith('Draft kept')").await;
+    chrome.client.refresh().await.unwrap();
+    chrome.until("there again", "return document.getElementById('h-text').value.startsWith('  quorum')").await;
+
+    chrome.write(redlock::EXERCISE.model).await;
+    let area = chrome.client.find(Locator::Id("h-text")).await.unwrap();
+    area.send_keys(CONTROL_ENTER).await.unwrap();
+    chrome.until("it passed", "return document.querySelector('#h-result .chip-solid')?.textContent === 'Passed'").await;
+    chrome.keep("homework-redlock-passed").await;
+    chrome.close().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+#[ignore = "needs the page and a browser: scripts/test runs it"]
+async fn without_scripts() {
+    let lab = Served::start();
+    let chrome = Chrome::open(1440, 900).await;
+    chrome.forbid_scripts().await;
+    chrome.client.goto(&format!("{}/homework/keep", lab.url)).await.unwrap();
+    let area = chrome.client.find(Locator::Id("h-text")).await.unwrap();
+    area.send_keys("# mine\n").await.unwrap();
+    chrome.press("Keep the draft").await;
+    chrome.client.wait().for_element(Locator::Id("h-text")).await.unwrap();
+    let kept = chrome.client.find(Locator::Id("h-kept")).await.unwrap();
+    assert!(kept.text().await.unwrap().starts_with("Draft kept"));
+    chrome.press("Grade").await;
+    let failed = chrome.client.wait().for_element(Locator::Css("#h-result .viol-chip")).await.unwrap();
+    assert_eq!(failed.text().await.unwrap(), "Failed");
+    let area = chrome.client.find(Locator::Id("h-text")).await.unwrap();
+    let text = area.prop("value").await.unwrap().unwrap();
+    assert!(text.ends_with("# mine\n"), "{text}");
+    chrome.close().await;
+}
+
+/// The editor is coloured.
+const LIVE: &str = "return document.querySelector('.editor.live .paint .ln') !== null";
+
+impl Chrome {
+    /// Write something over all that stands in the editor, as somebody does who pastes it.
+    async fn write(&self, text: &str) {
+        let script = "const area = document.getElementById('h-text'); area.focus(); area.select();
+            document.execCommand('insertText', false, arguments[0]);";
+        self.client.execute(script, vec![json!(text)]).await.unwrap();
+    }
+}

@@ -1,0 +1,168 @@
+// The homework without jumps: colours what is written, keeps it as it is typed, sends the page's own form and puts
+// the parts that changed in place. Everything works without this, too.
+import patch from "/patch.js";
+
+const main = document.querySelector("main.hw"), exercise = main?.dataset.exercise;
+const form = document.getElementById("h-form"), area = document.getElementById("h-text");
+const editor = area.closest(".editor"), kept = () => document.getElementById("h-kept");
+document.documentElement.classList.add("has-js");
+
+// ---- colours ----
+const WORDS = {
+  lua: ["--.*", "if then else elseif end return local function for in do while repeat until and or not nil true false break"],
+  sql: ["--.*", "select from where insert into values on conflict do update set returning with as materialized not for share skip locked nowait order by limit and or null is in any array exists interval case when then else end key no delete"],
+  toml: ["#.*", "true false"],
+  expression: ["#.*", "and or not min max true false"],
+};
+const escaped = text => text.replace(/[&<>]/g, c => ({ "&": "&amp;", "<": "&lt;", ">": "&gt;" })[c]);
+
+function colours(code, line) {
+  const [comment, words] = WORDS[code] ?? WORDS.toml;
+  const known = new Set(words.split(" "));
+  const token = new RegExp(`(${comment})|("(?:[^"\\\\]|\\\\.)*"?|'(?:[^'\\\\]|\\\\.)*'?)|([$]?\\b\\d[\\w.]*)|([A-Za-z_]\\w*)`, "g");
+  let out = "", at = 0;
+  for (const match of line.matchAll(token)) {
+    const [text, com, str, num, word] = match;
+    const kind = com ? "com" : str ? "str" : num ? "nu" : known.has(code === "sql" ? word.toLowerCase() : word) ? "kw" : "";
+    out += escaped(line.slice(at, match.index)) + (kind ? `<span class="${kind}">${escaped(text)}</span>` : escaped(text));
+    at = match.index + text.length;
+  }
+  return out + escaped(line.slice(at));
+}
+
+for (const code of document.querySelectorAll("code[data-code]")) paintCode(code);
+function paintCode(code) {
+  code.innerHTML = code.textContent.split("\n").map(line => colours(code.dataset.code, line)).join("\n");
+}
+
+const paint = document.createElement("pre"), numbers = document.createElement("div");
+for (const [part, name] of [[paint, "paint"], [numbers, "lns"]]) {
+  part.className = name;
+  part.setAttribute("aria-hidden", "true");
+  editor.prepend(part);
+}
+editor.classList.add("live");
+
+function repaint() {
+  const lines = area.value.split("\n"), marked = Number(editor.dataset.line) || 0;
+  const row = (at, text) => `<span class="ln${at + 1 === marked ? " mark" : ""}">${text}</span>`;
+  paint.innerHTML = lines.map((line, at) => row(at, colours(editor.dataset.code, line))).join("");
+  numbers.innerHTML = lines.map((_, at) => row(at, at + 1)).join("");
+  area.rows = Math.max(lines.length + 1, 12);
+  follow();
+  const bytes = new TextEncoder().encode(area.value).length, most = Number(editor.dataset.most);
+  const grouped = n => String(n).replace(/\B(?=(\d{3})+$)/g, "\u2009");
+  const size = document.getElementById("h-size"), count = area.value.replace(/\n$/, "").split("\n").length;
+  size.textContent = `${count} lines, ${grouped(bytes)} of ${grouped(most)} bytes`;
+  size.classList.toggle("bad", bytes > most);
+}
+function follow() { paint.scrollLeft = area.scrollLeft; numbers.scrollTop = paint.scrollTop = area.scrollTop; }
+
+// ---- the draft ----
+let timer = null, sent = area.value;
+const address = `/api/homework/${exercise}/draft`;
+
+// What is more than that a draft is kept is read out, too.
+function say(text, bad = false, aloud = bad) {
+  const status = kept();
+  status.textContent = text;
+  status.classList.toggle("bad", bad);
+  if (aloud) document.getElementById("h-said").textContent = text;
+}
+
+async function keep() {
+  clearTimeout(timer);
+  timer = null;
+  const text = area.value;
+  if (text === sent) return;
+  try {
+    const answer = await fetch(address, { method: "PUT", headers: { "content-type": "text/plain; charset=utf-8" }, body: text, keepalive: true });
+    if (!answer.ok) return say(`Not kept. ${await why(answer)}`, true);
+    sent = text;
+    if (area.value === text) say(`Draft kept ${new Date().toISOString().slice(11, 19)}`);
+  } catch { say("Not kept: the lab does not answer.", true); }
+}
+
+async function why(answer) {
+  try { const problem = await answer.json(); return problem.detail || problem.title; }
+  catch { return `The lab answered with status ${answer.status}.`; }
+}
+
+function changed() {
+  delete editor.dataset.line;
+  repaint();
+  timer ??= setTimeout(keep, 500);
+}
+
+// ---- the keyboard ----
+let leaves = false;
+area.addEventListener("keydown", event => {
+  if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) {
+    event.preventDefault();
+    return form.requestSubmit(document.getElementById("h-grade"));
+  }
+  // After Escape, Tab leaves as it does everywhere.
+  if (event.key === "Escape") { leaves = true; return; }
+  const tab = event.key === "Tab" && !event.ctrlKey && !event.altKey && !event.metaKey;
+  if (tab && !leaves) {
+    event.preventDefault();
+    if (event.shiftKey) outdent(); else document.execCommand("insertText", false, "  ");
+  }
+  if (event.key !== "Shift") leaves = false;
+});
+function outdent() {
+  const start = area.value.lastIndexOf("\n", area.selectionStart - 1) + 1;
+  const spaces = area.value.slice(start).match(/^ {1,2}/)?.[0].length;
+  if (!spaces) return;
+  const at = area.selectionStart;
+  area.setSelectionRange(start, start + spaces);
+  document.execCommand("delete");
+  area.setSelectionRange(Math.max(start, at - spaces), Math.max(start, at - spaces));
+}
+
+area.addEventListener("input", changed);
+area.addEventListener("scroll", follow);
+addEventListener("pagehide", keep);
+document.addEventListener("visibilitychange", () => { if (document.hidden) keep(); });
+
+document.getElementById("h-starter").addEventListener("click", event => {
+  event.preventDefault();
+  area.focus();
+  area.select();
+  document.execCommand("insertText", false, event.target.closest("a").dataset.text);
+});
+
+// ---- grading ----
+let grading = false;
+form.addEventListener("submit", async event => {
+  if (event.submitter?.value !== "grade") return;
+  event.preventDefault();
+  if (grading) return;
+  grading = true;
+  const button = event.submitter, text = area.value;
+  button.setAttribute("aria-busy", "true");
+  say("Grading \u2026", false, true);
+  clearTimeout(timer);
+  timer = null;
+  try {
+    const body = new URLSearchParams({ text, do: "grade" });
+    const answer = await fetch(location.pathname, { method: "POST", body, headers: { "x-parts": "1" } });
+    if (!answer.ok) return say(`Not graded. ${await why(answer)}`, true);
+    sent = text;
+    const page = new DOMParser().parseFromString(await answer.text(), "text/html");
+    for (const fresh of page.getElementById("h-parts")?.children ?? []) {
+      const old = document.getElementById(fresh.id);
+      if (old) patch(old, fresh);
+    }
+    for (const code of document.querySelectorAll("#h-result code[data-code], #h-after code[data-code]")) paintCode(code);
+    const result = document.getElementById("h-result"), line = result.dataset.line;
+    if (line && area.value === text) editor.dataset.line = line; else delete editor.dataset.line;
+    repaint();
+    if (location.search) history.replaceState(null, "", location.pathname);
+    result.focus({ preventScroll: true });
+    result.scrollIntoView({ block: "nearest" });
+  } catch { say("Not graded: the lab does not answer. Your draft is in this page.", true); }
+  finally { grading = false; button.removeAttribute("aria-busy"); }
+});
+
+repaint();
