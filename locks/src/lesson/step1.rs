@@ -6,6 +6,7 @@ use super::record::Moment;
 use super::{By, Look, ONE, Record, Task};
 use crate::guard::Guard;
 use crate::ids::Slot;
+use crate::setup::Setup;
 
 pub(super) const TASKS: &[Task] = &[
     Task { id: "a", marks: ONE, misses: &["not-alone", "waiting"], by: By::Log(alone) },
@@ -35,7 +36,7 @@ fn twice(record: &Record) -> Look {
             return Look::proves(super::DONE, settled_last(record, slot));
         }
     }
-    Look::misses(switch(record).unwrap_or(if record.setup.guard.is_empty() { "waiting" } else { "guarded" }))
+    Look::misses(switch(record).unwrap_or(if latest(record).guard.is_empty() { "waiting" } else { "guarded" }))
 }
 
 /// Three slots in a row that several worked on and the guard let through once.
@@ -53,9 +54,14 @@ fn rejected(record: &Record) -> Look {
     let slots = record.slots();
     match slots.windows(3).find(|three| three.iter().all(kept)) {
         Some(three) => Look::proves(super::DONE, settled_last(record, three[2].0)),
-        None if record.setup.guard.contains(&Guard::UniqueSlot) => Look::misses(switch(record).unwrap_or("too-few")),
+        None if latest(record).guard.contains(&Guard::UniqueSlot) => Look::misses(switch(record).unwrap_or("too-few")),
         None => Look::misses(switch(record).unwrap_or("no-guard")),
     }
+}
+
+/// The set-up under which the newest slot was tried. What was set since is tried with the next slot.
+fn latest(record: &Record) -> &Setup {
+    record.setup_of(record.newest()).unwrap_or(&record.setup)
 }
 
 /// Which switch stands wrong for two to work on one slot.
@@ -64,7 +70,7 @@ fn switch(record: &Record) -> Option<&'static str> {
         Some("alone")
     } else if record.is_any_stopped() {
         Some("stopped")
-    } else if record.setup.strategy.to_string() != "none" {
+    } else if latest(record).strategy.to_string() != "none" {
         Some("locked")
     } else {
         None

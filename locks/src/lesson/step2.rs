@@ -4,6 +4,7 @@
 use super::record::{Attempt, SCHEDULE};
 use super::{By, Look, ONE, Proof, Record, Task};
 use crate::guard::Guard;
+use crate::ids::Slot;
 use crate::setup::Setup;
 use crate::strategy::{self, LockScope};
 
@@ -11,7 +12,7 @@ const CELLS: &[&str] =
     &["tick-m1", "tick-m2", "tick-m3", "handler-m1", "handler-m2", "handler-m3", "effect-m1", "effect-m2", "effect-m3"];
 
 pub(super) const TASKS: &[Task] = &[
-    Task { id: "a", marks: CELLS, misses: &["not-fired", "under-way", "other-boundary", "next"], by: By::Log(cells) },
+    Task { id: "a", marks: CELLS, misses: &["not-fired", "under-way", "mixed", "other-boundary", "next"], by: By::Log(cells) },
     Task {
         id: "b",
         marks: ONE,
@@ -21,14 +22,13 @@ pub(super) const TASKS: &[Task] = &[
     Task {
         id: "c",
         marks: &["m1", "m2", "m3"],
-        misses: &["not-fired", "under-way", "together", "twice", "next"],
+        misses: &["not-fired", "under-way", "mixed", "together", "twice", "next"],
         by: By::Log(whole),
     },
 ];
 
 /// Which boundary a set-up places.
-fn boundary(record: &Record) -> Option<&'static str> {
-    let setup = record.setup_of(record.attempts.values())?;
+fn boundary(setup: &Setup) -> Option<&'static str> {
     let unique = setup.guard == [Guard::UniqueSlot];
     match (setup.strategy.to_string().as_str(), setup.guard.is_empty(), unique) {
         ("pg-claim", true, _) => Some("tick"),
@@ -38,24 +38,26 @@ fn boundary(record: &Record) -> Option<&'static str> {
     }
 }
 
-/// The moves that were played, once all is over: `m1`, `m2` or `m3`.
-fn played(record: &Record) -> Result<&str, &'static str> {
+/// The moves that were played, once all is over, `m1`, `m2` or `m3`; and under which set-up.
+fn played(record: &Record) -> Result<(&str, &Setup), &'static str> {
     if record.attempts.len() < 2 {
         return Err("not-fired");
     }
     if record.attempts.values().any(|attempt| attempt.finished.is_none()) {
         return Err("under-way");
     }
-    Ok(record.stage().split('@').next().unwrap_or_default())
+    // Moves under one set-up that ended under another are neither's.
+    let setup = record.setup_of(record.attempts.values()).ok_or("mixed")?;
+    Ok((record.stage().split('@').next().unwrap_or_default(), setup))
 }
 
 /// One cell: this boundary under these moves.
 fn cells(record: &Record) -> Look {
-    let moves = match played(record) {
-        Ok(moves) => moves,
+    let (moves, setup) = match played(record) {
+        Ok(played) => played,
         Err(miss) => return Look::misses(miss),
     };
-    let Some(boundary) = boundary(record) else { return Look::misses("other-boundary") };
+    let Some(boundary) = boundary(setup) else { return Look::misses("other-boundary") };
     let cell = format!("{boundary}-{moves}");
     match CELLS.iter().copied().find(|mark| **mark == cell) {
         Some(mark) => Look { proved: vec![Proof::new(mark, end(record))], misses: Some("next") },
@@ -78,14 +80,21 @@ fn together(record: &Record) -> bool {
     spans.iter().enumerate().any(|(n, a)| spans[..n].iter().any(|b| a.0 < b.1 && b.0 < a.1))
 }
 
+/// Does that set-up put one lock around the whole schedule?
+fn locks_schedule(Setup { strategy, .. }: &Setup) -> bool {
+    let info = strategy::info(&strategy.strategy).filter(|info| info.name != "none");
+    strategy.mutant.is_none() && info.is_some_and(|info| info.scope == LockScope::Schedule)
+}
+
 /// A lock that did what it promises, and a slot that was settled twice.
 fn again(record: &Record) -> Look {
-    let setup = &record.setup.strategy;
-    let scope = strategy::info(&setup.strategy).filter(|info| info.name != "none").map(|info| info.scope);
     if record.attempts.is_empty() {
         return Look::misses("not-fired");
     }
-    if scope != Some(LockScope::Schedule) || setup.mutant.is_some() {
+    let slots = record.slots();
+    let under_lock = |slot: &&Slot| record.setup_of(record.of_slot(slot)).is_some_and(locks_schedule);
+    let locked: Vec<&Slot> = slots.into_iter().map(|(slot, _)| slot).filter(under_lock).collect();
+    if locked.is_empty() {
         return Look::misses("no-lock");
     }
     if !record.faults.is_empty() {
@@ -94,7 +103,7 @@ fn again(record: &Record) -> Look {
     if !record.verdict().overlaps.is_empty() {
         return Look::misses("side-by-side");
     }
-    for (slot, _) in record.slots() {
+    for slot in locked {
         let mut inside: Vec<(u64, Option<u64>)> = record
             .of_slot(slot)
             .iter()
@@ -112,19 +121,14 @@ fn again(record: &Record) -> Look {
 
 /// The set-up that lets nothing run side by side and settles nothing twice.
 fn whole(record: &Record) -> Look {
-    let moves = match played(record) {
-        Ok(moves) => moves,
+    let (moves, setup) = match played(record) {
+        Ok(played) => played,
         Err(miss) => return Look::misses(miss),
     };
     if together(record) {
         return Look::misses("together");
     }
-    let is_both = record.setup_of(record.attempts.values()).is_some_and(|Setup { strategy, guard, .. }| {
-        strategy.strategy != "none"
-            && strategy.mutant.is_none()
-            && *guard == [Guard::UniqueSlot]
-            && strategy::info(&strategy.strategy).is_some_and(|info| info.scope == LockScope::Schedule)
-    });
+    let is_both = setup.guard == [Guard::UniqueSlot] && locks_schedule(setup);
     if record.slots().iter().any(|(slot, _)| record.accepted(slot).count() > 1) {
         return Look::misses("twice");
     }

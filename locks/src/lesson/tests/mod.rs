@@ -1,6 +1,7 @@
 //! The tasks on small logs, right and wrong, written down as a reader would tell them.
 
 mod step1;
+mod step2;
 mod step3;
 mod step5;
 mod step6;

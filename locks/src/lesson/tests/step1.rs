@@ -108,3 +108,15 @@ fn a_slot_that_one_of_them_slept_through_breaks_the_row() {
     log.ended(30_000);
     assert_eq!(log.misses("1c"), "too-few");
 }
+
+#[test]
+fn what_was_missed_is_said_of_the_slot_that_was_tried() {
+    let mut log = one();
+    log.ready(1000, "B.1.0");
+    log.set(1100, SetupChange { guard: Some(vec![Guard::UniqueSlot]), ..SetupChange::default() });
+    works(&mut log, 5000, "A.1.1", 1, EffectAnswer::Accepted);
+    works(&mut log, 5001, "B.1.1", 1, rejected());
+    // Taken away since: no slot was tried without it yet.
+    log.set(6000, SetupChange { guard: Some(Vec::new()), ..SetupChange::default() });
+    assert_eq!((log.misses("1b"), log.misses("1c")), ("guarded", "too-few"));
+}
