@@ -47,6 +47,17 @@ pub struct Compared {
     pub stage: Stage,
 }
 
+/// A list of moves that an address names.
+#[derive(Clone, Debug)]
+pub struct MovesPage {
+    /// The set-up, as a scenario's file has it.
+    pub setup: String,
+    /// The moves, as the address has them.
+    pub moves: String,
+    /// Each in a word.
+    pub lines: Vec<String>,
+}
+
 /// One line of the list of runs.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct RunLine {

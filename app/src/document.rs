@@ -4,7 +4,7 @@
 
 use leptos::prelude::*;
 
-use crate::data::{Compared, PageProblem, RunLine, RunPage};
+use crate::data::{Compared, MovesPage, PageProblem, RunLine, RunPage};
 use crate::homework::{self, HomeworkPage};
 use crate::lesson::{self, LessonPage};
 use crate::matrix::MatrixPage;
@@ -29,6 +29,8 @@ pub enum Page {
     Compare(Box<[Compared; 2]>),
     /// The same, while the other of the two is to be chosen from these.
     CompareWith(Box<Compared>, Vec<RunLine>),
+    /// `/lab/moves`: what somebody decided in a run, to be played.
+    Moves(MovesPage),
     /// Any other path.
     Missing,
     /// A page that cannot be shown.
@@ -52,6 +54,7 @@ impl Page {
             Page::Runs(runs) => ("/runs", "Runs", page::runs::page(runs).to_html()),
             Page::Compare(runs) => ("/runs", "Two runs", page::compare::page(*runs)),
             Page::CompareWith(run, others) => ("/runs", "Two runs", page::compare::choose(&run, &others)),
+            Page::Moves(moves) => ("/lab", "Moves", page::moves::main(&moves)),
             Page::Missing => ("", "Not found", page::missing::page().to_html()),
             Page::Problem(problem) => ("", "Not shown", page::problem::page(problem).to_html()),
         }

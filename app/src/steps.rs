@@ -10,8 +10,44 @@ use crate::stage::replica::{Attempt, Process};
 use crate::stage::view::hue;
 use crate::stage::view::rows::command;
 
+/// What was decided in the run, as its learner may take it back and repeat it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Decided {
+    /// How many decisions stand since the run began or was reset.
+    pub moves: usize,
+    /// The address that repeats them.
+    pub address: String,
+    /// What was taken back last, if nothing was decided since; otherwise empty.
+    pub taken_back: String,
+}
+
+impl Decided {
+    fn line(&self) -> String {
+        let (off, moves) = match self.moves {
+            0 => (" off", "Nothing decided yet.".to_owned()),
+            1 => ("", "1 move.".to_owned()),
+            moves => ("", format!("{moves} moves.")),
+        };
+        let taken = match self.taken_back.as_str() {
+            "" => String::new(),
+            taken => format!("Taken back: <code>{}</code>. ", escaped(taken)),
+        };
+        let link = match self.moves {
+            0 => String::new(),
+            _ => format!(r#" <a href="{}" rel="external">Link to these moves</a>"#, escaped(&self.address)),
+        };
+        format!(
+            r#"<div class="step"><button class="btn btn-s{off}" data-m="back" data-back=""><kbd>z</kbd>Step back</button><span class="muted leaf" data-m="decided" role="status">{taken}{moves}{link}</span></div>"#
+        )
+    }
+}
+
 /// The lines at the end of these events, looking at one schedule.
-pub fn html<'a>(events: impl DoubleEndedIterator<Item = &'a Event> + Clone, schedule: &str) -> String {
+pub fn html<'a>(
+    events: impl DoubleEndedIterator<Item = &'a Event> + Clone,
+    schedule: &str,
+    decided: Option<&Decided>,
+) -> String {
     let mut stage = Stage::default();
     events.clone().for_each(|event| stage.push(event));
     let next = |of: &Attempt| {
@@ -35,7 +71,7 @@ pub fn html<'a>(events: impl DoubleEndedIterator<Item = &'a Event> + Clone, sche
         };
         let off = if replica.process == Process::Running && gate.is_some() { "" } else { " off" };
         lines += &format!(
-            r#"<div class="step"><button class="btn btn-s{off}" data-m="b:{0}" data-step="{0}"><kbd>{1}</kbd><span class="rep {2} rep-s">{0}</span>Step</button><b class="leaf" data-m="g:{0}">{3}</b><code class="scroll-x leaf" data-m="n:{0}">{4}</code></div>"#,
+            r#"<div class="step"><button class="btn btn-s{off}" data-m="b:{0}" data-step="{0}"><kbd>{1}</kbd>Step <span class="rep {2} rep-s">{0}</span></button><b class="leaf" data-m="g:{0}">{3}</b><code class="scroll-x leaf" data-m="n:{0}">{4}</code></div>"#,
             escaped(name),
             nth + 1,
             hue(name),
@@ -44,6 +80,7 @@ pub fn html<'a>(events: impl DoubleEndedIterator<Item = &'a Event> + Clone, sche
         );
     }
     let ms = stage.setup.lease_ms;
+    lines += &decided.map(Decided::line).unwrap_or_default();
     lines
         + &format!(
             r#"<div class="step"><button class="btn btn-s" data-elapse="{ms}">Let a lease go by</button><span class="muted hide-s">{} s pass for every lease and expiry, and for nothing else. Nobody moves without a step.</span></div>"#,

@@ -2,7 +2,7 @@
 
 mod sample;
 
-use app::steps::html;
+use app::steps::{Decided, html};
 use locks::event::{Kind, Param};
 use locks::ids::Gate;
 use locks::setup::{Gated, Setup};
@@ -21,12 +21,18 @@ fn every_replica_says_what_it_is_about_to_do() {
     };
     log.replica(1001.0, "A", reached);
     log.pause(1002.0, "B");
-    let drawn = html(log.events.iter(), SETTLE);
+    let drawn = html(log.events.iter(), SETTLE, None);
     assert!(drawn.contains("at gate send:acquire") && drawn.contains("SET $1 $2 NX -- $1 = lock, $2 = 7"), "{drawn}");
     assert!(drawn.contains("stopped") && drawn.contains("Fire one: f"));
     assert_eq!(drawn.matches("btn-s off").count(), 2, "only A may step");
 
     log.replica(1003.0, "A", Kind::GatePassed { attempt: a.id, gate });
-    let drawn = html(log.events.iter(), SETTLE);
+    let drawn = html(log.events.iter(), SETTLE, None);
     assert_eq!(drawn.matches("btn-s off").count(), 3, "nobody waits at a gate");
+
+    let decided = Decided { moves: 2, address: "/lab/moves?setup=&do=A".to_owned(), taken_back: "B".to_owned() };
+    let drawn = html(log.events.iter(), SETTLE, Some(&decided));
+    assert!(drawn.contains("Taken back: <code>B</code>. 2 moves.") && drawn.contains("&amp;do=A"), "{drawn}");
+    let drawn = html(log.events.iter(), SETTLE, Some(&Decided::default()));
+    assert!(drawn.contains("btn-s off\" data-m=\"back\""), "nothing can be taken back: {drawn}");
 }

@@ -307,6 +307,29 @@ impl Setup {
         self.node_timeout_ms = change.node_timeout_ms.unwrap_or(self.node_timeout_ms);
         self.margin_ms = change.margin_ms.unwrap_or(self.margin_ms);
     }
+
+    /// The change that makes this set-up that one, as far as a change can; nothing if it is that one already.
+    pub fn change_to(&self, to: &Setup) -> SetupChange {
+        fn of<T: PartialEq + Clone>(from: &T, to: &T) -> Option<T> {
+            (from != to).then(|| to.clone())
+        }
+        SetupChange {
+            strategy: of(&self.strategy, &to.strategy),
+            lease_ms: of(&self.lease_ms, &to.lease_ms),
+            work_ms: of(&self.work_ms, &to.work_ms),
+            handler: of(&self.handler, &to.handler),
+            renew: of(&self.renew, &to.renew),
+            acquire_timeout_ms: of(&self.acquire_timeout_ms, &to.acquire_timeout_ms),
+            guard: of(&self.guard, &to.guard),
+            sink: of(&self.sink, &to.sink),
+            clock: of(&self.clock, &to.clock),
+            cron: of(&self.cron, &to.cron),
+            every_s: of(&self.every_s, &to.every_s),
+            store_timeout_ms: of(&self.store_timeout_ms, &to.store_timeout_ms),
+            node_timeout_ms: of(&self.node_timeout_ms, &to.node_timeout_ms),
+            margin_ms: of(&self.margin_ms, &to.margin_ms),
+        }
+    }
 }
 
 /// What `set` may change while a run is going on. Attempts under way keep what they began with.

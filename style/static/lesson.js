@@ -3,6 +3,7 @@
 import patch from "/patch.js";
 
 const step = document.querySelector("main.lesson")?.dataset.step;
+const AWAY = "The lab does not answer. It may have been ended, or be starting again: this page goes on by itself when it answers.";
 let latest = 0, again = null, stream = null;
 
 function say(text) {
@@ -40,7 +41,7 @@ async function put(answer, number, sent) {
 async function load(address, options, sent) {
   const number = ++latest;
   try { await put(await fetch(address, options), number, sent); }
-  catch { if (number === latest) say("The lab did not answer. Is it still running? This page goes on when it answers again."); }
+  catch { if (number === latest) say(AWAY); }
 }
 
 function refresh() { return load(`/lesson/${step}/parts`); }
@@ -53,7 +54,11 @@ function follow() {
   stream = new EventSource("/api/lesson/events");
   stream.addEventListener("changed", () => { again ??= setTimeout(() => { again = null; refresh(); }, 150); });
   stream.addEventListener("open", refresh);
-  stream.addEventListener("error", () => setTimeout(follow, 2000));
+  stream.addEventListener("error", () => {
+    // Refused, or gone.
+    if (stream?.readyState === 0) say(AWAY);
+    setTimeout(follow, 2000);
+  });
 }
 
 addEventListener("submit", event => {
@@ -82,6 +87,20 @@ document.getElementById("import")?.addEventListener("change", async event => {
   } catch { say("The lab did not answer. Is it still running?"); }
   // The same file may be chosen again.
   input.value = "";
+});
+
+// A command for the terminal.
+for (const button of document.querySelectorAll("[data-copy]")) {
+  button.hidden = !navigator.clipboard;
+  button.addEventListener("click", () => navigator.clipboard.writeText(button.dataset.copy)
+    .then(() => say("Copied."), () => say("The browser does not let this page copy. Mark the command and copy it by hand.")));
+}
+
+// Where a run that was closed says how to go on: on this page.
+addEventListener("click", event => {
+  if (!step || !event.target.closest?.('.notices a[href="/lab"]')) return;
+  event.preventDefault();
+  location.reload();
 });
 
 document.getElementById("print")?.addEventListener("click", () => print());

@@ -38,6 +38,35 @@ async function load(element) {
   busy.delete(element);
 }
 
+// One step back, in a run that is stepped through: by its button, or by its key from anywhere on the page.
+let goingBack = false;
+async function back(button) {
+  const panel = button.closest('[data-src]');
+  if (!panel || goingBack || button.classList.contains('off')) return;
+  const said = panel.querySelector('[data-m=decided]');
+  goingBack = true;
+  button.setAttribute('aria-busy', 'true');
+  said.textContent = 'The moves before it are made once more …';
+  try {
+    const answer = await fetch(`/api/runs/${panel.dataset.src.split('/')[3]}/back`, { method: 'POST' });
+    if (!answer.ok) said.textContent = (await answer.json()).detail;
+    // What the panel says is newer than the last event that it was fetched for.
+    else { delete panel.dataset.shown; load(panel); }
+  } catch { said.textContent = 'The lab did not answer. Is it still running?'; }
+  button.removeAttribute('aria-busy');
+  goingBack = false;
+}
+document.addEventListener('click', event => {
+  const button = event.target.closest?.('[data-back]');
+  if (button) back(button);
+});
+addEventListener('keydown', event => {
+  if (event.key !== 'z' || event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented) return;
+  if (event.target.closest?.('input, select, textarea, dialog[open]')) return;
+  const button = document.querySelector('[data-back]');
+  if (button) { event.preventDefault(); back(button); }
+});
+
 const look = () => document.querySelectorAll('[data-src]').forEach(load);
 new MutationObserver(look).observe(document.body, { attributes: true, attributeFilter: ['data-src'], subtree: true });
 // A tab that was just opened has named its source before it was here.

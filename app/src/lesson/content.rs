@@ -89,6 +89,10 @@ pub enum Part {
     Editor(String),
     /// A quiz.
     Quiz(Vec<Question>),
+    /// What strategies cost, measured for the learner; what stands above it.
+    Costs(String),
+    /// A command to be given in a terminal; what it does.
+    Command(String, String),
 }
 
 /// A question with its answers.
@@ -120,6 +124,16 @@ pub struct Choice {
 }
 
 impl Question {
+    /// Can that be answered to it?
+    pub fn takes(&self, values: &[impl AsRef<str>]) -> bool {
+        let fits = |value: &str| match self.choices.is_empty() {
+            true => value.parse::<u32>().is_ok_and(|n| n <= 1000),
+            false => self.choices.iter().any(|choice| choice.value == value),
+        };
+        let several = values.len() > 1 && !self.several;
+        !values.is_empty() && !several && values.iter().all(|value| fits(value.as_ref()))
+    }
+
     /// Is that answer right? `None` if none is known to be.
     pub fn is_right(&self, answer: &str) -> Option<bool> {
         if !self.choices.iter().any(|choice| choice.right) {

@@ -10,11 +10,13 @@
 //! | [`state`] | what is known of a learner |
 //! | [`page`] | a step's page |
 //! | `parts` | what changes on it: predictions, tasks, progress |
+//! | `costs` | what strategies cost, measured on the learner's machine, as a plot |
 //! | [`agenda`], [`glossary`], [`certificate`] | the pages around the steps |
 
 pub mod agenda;
 pub mod certificate;
 pub mod content;
+mod costs;
 pub mod glossary;
 pub(crate) mod markup;
 pub mod page;

@@ -4,11 +4,12 @@
 use std::collections::BTreeMap;
 
 use super::content::{Lesson, Part, STEPS, TaskText, Text};
-use super::parts;
 use super::state::{Known, OwnRun};
+use super::{costs, parts};
 use crate::data::RunPage;
 use crate::html::Html;
 use crate::part::theatre;
+use locks::lesson::Cost;
 
 /// What a step's page shows.
 #[derive(Clone, Debug, Default)]
@@ -21,10 +22,14 @@ pub struct StepPage {
     pub misses: BTreeMap<String, String>,
     /// The stage that stands, by its name.
     pub stage: Option<(String, RunPage)>,
+    /// The name of the one that was opened last, whether it stands or not.
+    pub opened: Option<String>,
     /// The scenario of their own that they ran last.
     pub own: Option<OwnRun>,
     /// What could not be done, in words.
     pub said: Option<String>,
+    /// What strategies cost, by name, as far as it was measured for the learner.
+    pub costs: Vec<(String, Cost)>,
 }
 
 impl StepPage {
@@ -83,6 +88,8 @@ fn part(html: &mut Html, page: &StepPage, part: &Part) {
         }
         Part::Editor(first) => editor(html, page, first),
         Part::Quiz(questions) => parts::quiz(html, page, questions),
+        Part::Costs(above) => costs::table(html, page, above),
+        Part::Command(what, text) => command(html, what, text),
     }
 }
 
@@ -132,6 +139,14 @@ fn editor(html: &mut Html, page: &StepPage, first: &str) {
     html.close();
 }
 
+/// A command, as one types it.
+fn command(html: &mut Html, what: &str, text: &str) {
+    html.class("figure", "cmd").class("pre", "code").attr("tabindex", "0").attr("role", "group");
+    html.attr("aria-label", "Command").element("code", "", text).close();
+    html.class("button", "btn btn-s").attr("data-copy", text).attr("type", "button").attr("hidden", "");
+    html.text("Copy").close().open("figcaption").raw(what).close().close();
+}
+
 /// Every strategy, each with its mutants.
 fn names() -> impl Iterator<Item = String> {
     let mutants = |info: &'static locks::strategy::Info| {
@@ -163,12 +178,7 @@ fn pager(html: &mut Html, number: u8) {
 /// The stage, or what to do for one.
 fn stage(html: &mut Html, page: StepPage, text: &Text) {
     let Some((name, run)) = page.stage.clone() else {
-        html.class("section", "panel lst-none").element("h2", "", "Stage");
-        html.element("p", "ink2", "Nothing runs yet. The stage opens with replicas and stores of your own.");
-        if let Some(first) = text.stages().next() {
-            parts::opens(html, &page, std::slice::from_ref(first), false);
-        }
-        html.close();
+        nothing_runs(html, &page, text);
         return;
     };
     let label = text.stages().find(|opens| opens.name == name).map_or(name.as_str(), |opens| opens.label.as_str());
@@ -184,4 +194,36 @@ fn stage(html: &mut Html, page: StepPage, text: &Text) {
         .icon("redo", false);
     html.text("From its beginning").close().close().close();
     html.raw(&theatre::render(run));
+}
+
+/// What to do for a stage, where none stands.
+fn nothing_runs(html: &mut Html, page: &StepPage, text: &Text) {
+    html.class("section", "panel lst-none").element("h2", "", "Stage");
+    let before = page.opened.as_ref().and_then(|name| text.stages().find(|opens| opens.name == *name));
+    match before {
+        Some(_) => {
+            html.element(
+                "p",
+                "ink2",
+                "Nothing runs any more: the stage that you had was closed, because nobody looked \
+                at it for a minute or because the lab was ended. What it proved is kept.",
+            );
+            html.open("p").open("a").attr("href", "/runs").text("Its run is under Runs").close().close();
+        }
+        None => {
+            drop(html.element("p", "ink2", "Nothing runs yet. The stage opens with replicas and stores of your own."))
+        }
+    }
+    let asked = text.questions().find(|asked| asked.shown_by.is_some()).filter(|_| !page.has_said());
+    if let Some(asked) = asked {
+        html.open("p").text("First say ").open("a").attr("href", &format!("#q-{}", asked.id));
+        html.text("what you expect").close().text(".").close();
+    }
+    if let Some(opens) = before.or_else(|| text.stages().next()) {
+        let action = format!("/lesson/{}#at-stage", page.number);
+        html.open("form").attr("method", "post").attr("action", &action).attr("class", "acts");
+        parts::open_button(html, page, opens, before.is_some(), None);
+        html.close();
+    }
+    html.close();
 }

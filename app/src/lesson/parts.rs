@@ -4,6 +4,7 @@
 use locks::lesson::{Step, Task};
 
 use super::content::{AGENDA, Lesson, Opens, Part, Question, TaskText};
+use super::costs;
 use super::page::StepPage;
 use super::state::{OwnState, Progress};
 use crate::html::Html;
@@ -24,6 +25,7 @@ pub(super) fn all(page: &StepPage) -> String {
             Part::Task(task) => task_state(&mut html, page, task),
             Part::Editor(_) => own(&mut html, page),
             Part::Quiz(questions) => quiz(&mut html, page, questions),
+            Part::Costs(above) => costs::table(&mut html, page, above),
             _ => {}
         }
     }
@@ -322,17 +324,22 @@ pub(super) fn opens(html: &mut Html, page: &StepPage, stages: &[Opens], main: bo
     }
     html.open("form").attr("method", "post").attr("action", &format!("/lesson/{}", page.number)).attr("class", "acts");
     for opens in stages {
-        let open = page.stage.as_ref().is_some_and(|(name, run)| *name == opens.name && run.live);
-        let class = if main && !open { "btn btn-main" } else { "btn" };
-        html.class("button", class)
-            .attr("name", "open")
-            .attr("value", &opens.name)
-            .attr("id", &format!("open-{}", opens.name));
-        html.text(&opens.label);
-        if open {
-            html.text(", from its beginning");
-        }
-        html.close();
+        open_button(html, page, opens, main, Some(&format!("open-{}", opens.name)));
+    }
+    html.close();
+}
+
+/// One of them. It may stand on the page twice: only that of the text has an identity.
+pub(super) fn open_button(html: &mut Html, page: &StepPage, opens: &Opens, main: bool, id: Option<&str>) {
+    let open = page.stage.as_ref().is_some_and(|(name, run)| *name == opens.name && run.live);
+    let class = if main && !open { "btn btn-main" } else { "btn" };
+    html.class("button", class).attr("name", "open").attr("value", &opens.name);
+    if let Some(id) = id {
+        html.attr("id", id);
+    }
+    html.text(&opens.label);
+    if open {
+        html.text(", from its beginning");
     }
     html.close();
 }

@@ -101,8 +101,17 @@ impl<'a> Reader<'a> {
                 }
                 "editor" => parts.push(Part::Editor(body.join("\n") + "\n")),
                 "quiz" => parts.push(Part::Quiz(self.quiz(&body))),
+                "costs" => {
+                    let html = self.html(&body.join("\n"));
+                    parts.push(Part::Costs(html));
+                }
+                "command" => {
+                    let html = self.line(words.trim());
+                    parts.push(Part::Command(html, body.join("\n")));
+                }
                 other => self.problems.push(format!(
-                    "no embed is called {other:?}; there are prediction, stage, task, explain, real, editor, quiz"
+                    "no embed is called {other:?}; there are prediction, stage, task, explain, real, editor, \
+                     quiz, costs, command"
                 )),
             }
         }

@@ -29,6 +29,14 @@ fn every_step_can_be_read() {
 }
 
 #[test]
+fn a_step_has_one_name() {
+    for (number, text) in &lesson().steps {
+        let (name, _) = content::AGENDA[usize::from(*number - 1)];
+        assert_eq!(text.title, name, "step {number} is called otherwise in the bar");
+    }
+}
+
+#[test]
 fn steps_are_neither_thin_nor_long_and_begin_with_doing() {
     for (number, source) in content::sources() {
         let count = words(source);

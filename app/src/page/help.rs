@@ -7,9 +7,10 @@ use locks::setup::Handler;
 use crate::part::icons::Icon;
 use crate::stage::view::{caption, words};
 
-const KEYS: [(&str, &str); 19] = [
+const KEYS: [(&str, &str); 20] = [
     ("f", "fire a slot of the schedule at hand, to all replicas"),
-    ("1 … 9", "select a replica"),
+    ("1 … 9", "select a replica; in a run that is stepped through, let it take a step"),
+    ("z", "in a run that is stepped through: one step back"),
     ("p", "pause it (SIGSTOP)"),
     ("c", "continue it (SIGCONT)"),
     ("k", "kill it (SIGKILL)"),

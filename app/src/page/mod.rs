@@ -4,6 +4,7 @@ pub mod compare;
 pub mod frame;
 pub mod help;
 pub mod missing;
+pub mod moves;
 pub mod problem;
 pub mod runs;
 pub mod start;

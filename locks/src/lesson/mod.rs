@@ -9,8 +9,10 @@
 //! | module | what it holds |
 //! |---|---|
 //! | [`record`] | a run's log, gathered by attempts, slots and faults |
+//! | [`cost`] | what a strategy costs in a run |
 //! | `step1` … | the tasks of each step, one step a file |
 
+pub mod cost;
 pub mod record;
 mod step1;
 mod step2;
@@ -21,6 +23,7 @@ mod step6;
 mod step7;
 mod step8;
 
+pub use cost::Cost;
 pub use record::Record;
 use serde::{Deserialize, Serialize};
 

@@ -12,7 +12,12 @@ const CELLS: &[&str] =
     &["tick-m1", "tick-m2", "tick-m3", "handler-m1", "handler-m2", "handler-m3", "effect-m1", "effect-m2", "effect-m3"];
 
 pub(super) const TASKS: &[Task] = &[
-    Task { id: "a", marks: CELLS, misses: &["not-fired", "under-way", "mixed", "other-boundary", "next"], by: By::Log(cells) },
+    Task {
+        id: "a",
+        marks: CELLS,
+        misses: &["not-fired", "under-way", "mixed", "other-boundary", "next"],
+        by: By::Log(cells),
+    },
     Task {
         id: "b",
         marks: ONE,

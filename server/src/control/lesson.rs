@@ -3,7 +3,9 @@
 use chrono::{DateTime, Utc};
 use locks::lesson::Cell;
 use serde::{Deserialize, Serialize};
-use sqlx::FromRow;
+use sqlx::postgres::PgArguments;
+use sqlx::query::Query;
+use sqlx::{FromRow, Postgres};
 
 use super::Control;
 use crate::lab::LabError;
@@ -38,6 +40,19 @@ pub struct ProofRow {
 
 const SEEN: &str = "insert into learners (id) values ($1) on conflict (id) do update set seen_at = now()";
 
+/// Keep a proof, unless its mark was proved before.
+fn proof<'a>(learner: &'a str, row: &'a ProofRow) -> Query<'a, Postgres, PgArguments> {
+    sqlx::query(
+        "insert into lesson_proofs (learner, mark, run, event, proved_at) values ($1, $2, $3, $4, $5) \
+         on conflict (learner, mark) do nothing",
+    )
+    .bind(learner)
+    .bind(&row.mark)
+    .bind(&row.run)
+    .bind(row.event)
+    .bind(row.proved_at)
+}
+
 impl Control {
     /// Keep what a learner says to a question; what was said to it before is replaced.
     pub async fn keep_answer(&self, learner: &str, row: &AnswerRow) -> Result<(), LabError> {
@@ -60,18 +75,30 @@ impl Control {
     /// Keep a proof; false if the mark was proved before.
     pub async fn keep_proof(&self, learner: &str, row: &ProofRow) -> Result<bool, LabError> {
         sqlx::query(SEEN).bind(learner).execute(self.pool()).await?;
-        let kept = sqlx::query(
-            "insert into lesson_proofs (learner, mark, run, event, proved_at) values ($1, $2, $3, $4, $5) \
-             on conflict (learner, mark) do nothing",
-        )
-        .bind(learner)
-        .bind(&row.mark)
-        .bind(&row.run)
-        .bind(row.event)
-        .bind(row.proved_at)
-        .execute(self.pool())
-        .await?;
-        Ok(kept.rows_affected() > 0)
+        Ok(proof(learner, row).execute(self.pool()).await?.rows_affected() > 0)
+    }
+
+    /// Add what is not there yet: all of it or nothing.
+    pub async fn add_lesson(&self, learner: &str, answers: &[AnswerRow], proofs: &[ProofRow]) -> Result<(), LabError> {
+        let mut all = self.pool().begin().await?;
+        sqlx::query(SEEN).bind(learner).execute(&mut *all).await?;
+        for row in answers {
+            sqlx::query(
+                "insert into lesson_answers (learner, question, answer, late, said_at) values ($1, $2, $3, $4, $5) \
+                 on conflict (learner, question) do nothing",
+            )
+            .bind(learner)
+            .bind(&row.question)
+            .bind(&row.answer)
+            .bind(row.late)
+            .bind(row.said_at)
+            .execute(&mut *all)
+            .await?;
+        }
+        for row in proofs {
+            proof(learner, row).execute(&mut *all).await?;
+        }
+        Ok(all.commit().await?)
     }
 
     /// Everything that a learner said.

@@ -42,7 +42,8 @@ pub struct MeasuredRow {
 }
 
 impl Control {
-    /// Keep what a learner says of a cell; what was said of it before is replaced.
+    /// Keep what a learner says of a cell; what was said of it before is replaced. False: the cell was shown to
+    /// them already, and what they said before that stays.
     pub async fn predict(
         &self,
         learner: &str,
@@ -50,10 +51,13 @@ impl Control {
         strategy: &str,
         guard: &str,
         covered: bool,
-    ) -> Result<(), LabError> {
-        sqlx::query(
+    ) -> Result<bool, LabError> {
+        let kept = sqlx::query(
             "with seen as (insert into learners (id) values ($1) on conflict (id) do update set seen_at = now()) \
-             insert into predictions (learner, fault, strategy, guard, covered) values ($1, $2, $3, $4, $5) \
+             insert into predictions (learner, fault, strategy, guard, covered) \
+             select $1, $2, $3, $4, $5 where not exists ( \
+                 select from measured where learner = $1 and script = $2 and strategy = $3 and guard = $4 \
+                                        and coverage <> 'inconclusive') \
              on conflict (learner, fault, strategy, guard) do update \
              set covered = excluded.covered, said_at = excluded.said_at",
         )
@@ -64,7 +68,7 @@ impl Control {
         .bind(covered)
         .execute(self.pool())
         .await?;
-        Ok(())
+        Ok(kept.rows_affected() > 0)
     }
 
     /// Everything that a learner said.

@@ -12,6 +12,7 @@
 use app::Page;
 use app::lesson::LessonPage;
 use app::lesson::page::StepPage;
+use axum::body::Bytes;
 use axum::extract::{Path, State};
 use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::{Html, IntoResponse, Redirect, Response};
@@ -27,7 +28,7 @@ use super::live::too_many;
 use super::pages::{problem, show};
 use super::problem::ApiError;
 use crate::lesson::TutorError;
-use crate::lesson::progress::{self, File};
+use crate::lesson::progress;
 
 /// So many presses a second from one address, and so many at once.
 const PER_SECOND: u64 = 10;
@@ -153,7 +154,7 @@ async fn do_it(app: &App, learner: &str, step: u8, pressed: &[(String, String)])
         app.tutor.press(learner, step, task, button.parse().map_err(|_| unknown())?).await?;
         Ok(format!("task-{task}"))
     } else if let (Some(_), Some(script), Some(strategy)) = (value("run"), value("script"), value("strategy")) {
-        app.tutor.run_own(learner, script, strategy).await?;
+        app.tutor.run_own(learner, step, script, strategy)?;
         Ok("editor".to_owned())
     } else {
         Err(unknown())
@@ -165,7 +166,7 @@ async fn export(State(app): State<App>, learner: Learner) -> Result<impl IntoRes
     Ok(([(header::CONTENT_DISPOSITION, "attachment; filename=\"aegis-progress.json\"")], Json(file)))
 }
 
-async fn import(State(app): State<App>, learner: Learner, Json(file): Json<File>) -> Result<StatusCode, ApiError> {
+async fn import(State(app): State<App>, learner: Learner, file: Bytes) -> Result<StatusCode, ApiError> {
     app.tutor.import(&learner.0, &file).await?;
     Ok(StatusCode::NO_CONTENT)
 }

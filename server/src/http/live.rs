@@ -1,5 +1,7 @@
 //! Commands to a live session. Only the learner who opened it may act on it.
 
+use std::time::Instant;
+
 use axum::Json;
 use axum::Router;
 use axum::extract::{Path, State};
@@ -17,7 +19,7 @@ use super::App;
 use super::learner::Learner;
 use super::problem::ApiError;
 use crate::run::ActError;
-use crate::run::live::OpenError;
+use crate::run::live::{Decided, OpenError};
 
 /// So many actions a second from one address, and so many at once.
 const PER_SECOND: u64 = 20;
@@ -26,7 +28,7 @@ const BURST: u32 = 60;
 /// Routes of this module.
 pub fn router() -> Router<App> {
     let limit = GovernorConfigBuilder::default().per_millisecond(1000 / PER_SECOND).burst_size(BURST).finish();
-    let routes = Router::new().route("/api/runs/{id}/actions", post(act));
+    let routes = Router::new().route("/api/runs/{id}/actions", post(act)).route("/api/runs/{id}/back", post(back));
     match limit {
         Some(limit) => routes.layer(GovernorLayer::new(limit).error_handler(too_many)),
         None => routes,
@@ -59,8 +61,25 @@ async fn act(
     Ok((StatusCode::ACCEPTED, Json(json!({ "step": step }))))
 }
 
+/// Take the latest decision back; answers when everything stands as it stood before it, with what was taken back,
+/// how many decisions stand, and how long it took.
+async fn back(
+    State(app): State<App>,
+    Path(id): Path<String>,
+    learner: Learner,
+) -> Result<(StatusCode, Json<Value>), ApiError> {
+    let live =
+        app.sessions.get(&id).filter(|live| live.owner() == learner.0).ok_or(ApiError::NotFound("live session"))?;
+    let began = Instant::now();
+    let going_back = tokio::spawn(async move { live.back().await });
+    let Decided { count: left, taken_back, .. } = going_back.await.map_err(ApiError::lab)??;
+    let took_ms = u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX);
+    tracing::debug!(took_ms, left, "a decision was taken back");
+    Ok((StatusCode::ACCEPTED, Json(json!({ "taken_back": taken_back, "left": left, "took_ms": took_ms }))))
+}
+
 /// Actions that only scripts have.
-fn only_in_files(action: &Action) -> Option<&'static str> {
+pub(super) fn only_in_files(action: &Action) -> Option<&'static str> {
     match action {
         Action::Sql(_) | Action::Redis { .. } => {
             Some("Statements to the stores are for scenario files; a live session disturbs them in other ways.")

@@ -107,6 +107,7 @@ impl From<BoardError> for ApiError {
             BoardError::NoFault { .. } | BoardError::Unconcerned { .. } | BoardError::NoRace(_) => {
                 ApiError::Bad(error.to_string())
             }
+            BoardError::Shown => ApiError::Conflict(error.to_string()),
             BoardError::Shelf(error) => error.into(),
             BoardError::Lab(error) => ApiError::lab(error),
         }

@@ -8,6 +8,7 @@
 //! | `/lesson...`, `/api/lesson...` | the guided lesson, see `lesson` |
 //! | `/homework...`, `/api/homework...` | exercises, see `homework` |
 //! | `POST /lab` | begin another lab: `gated=true` to step through it |
+//! | `GET /lab/moves?setup=S&do=M`, `POST /lab/moves` | a list of moves: to be read, and played in another lab |
 //! | `/matrix`, `/api/matrix...` | the failure matrix, see `matrix` |
 //! | `GET /api/runs` | the learner's stored runs |
 //! | `GET /api/runs/{id}/events?after=N` | server-sent events; `Last-Event-ID` wins over `after` |
@@ -18,6 +19,7 @@
 //! | `GET /api/runs/{id}/export` | the run as one JSON file |
 //! | `POST /api/runs/import` | store such a file |
 //! | `POST /api/runs/{id}/actions` | do one action, in the short form of scenario files |
+//! | `POST /api/runs/{id}/back` | take the latest decision back, in a run that is stepped through |
 //! | `GET /healthz`, `/metrics` | for those who watch the lab |
 
 mod headers;

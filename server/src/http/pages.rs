@@ -1,7 +1,7 @@
 //! Pages. This module loads what a page shows and says with which status; what it looks like is the
 //! business of `app`.
 
-use app::data::{Compared, PageProblem, RunPage};
+use app::data::{Compared, MovesPage, PageProblem, RunPage};
 use app::stage::Stage;
 use app::{Page, document};
 use axum::extract::{Path, Query, State};
@@ -9,14 +9,17 @@ use axum::http::{StatusCode, header};
 use axum::response::{Html, IntoResponse, Redirect, Response};
 use axum::routing::{MethodRouter, get};
 use axum::{Form, Router};
+use locks::action::Action;
 use locks::setup::{Gated, Setup};
 use serde::Deserialize;
 
 use super::App;
 use super::headers::PAGE_POLICY;
 use super::learner::Learner;
+use super::live::only_in_files;
 use super::problem::ApiError;
 use super::runs::readable;
+use crate::run::decisions;
 use crate::run::log::Log;
 
 /// The lease of a lab that is stepped through, in milliseconds.
@@ -27,6 +30,7 @@ pub fn router() -> Router<App> {
     Router::new()
         .route("/", get(async || show(Page::Start)))
         .route("/lab", get(lab).post(other_lab))
+        .route("/lab/moves", get(moves).post(play_moves))
         .route("/runs", get(runs))
         .route("/runs/compare", get(compare))
         .route("/runs/{id}", get(run))
@@ -78,6 +82,58 @@ async fn change_lab(app: &App, learner: &Learner, gated: bool) -> Result<(), Api
     }
     app.sessions.open_with(&learner.0, setup).await?;
     Ok(())
+}
+
+/// A list of moves, as an address names it.
+#[derive(Deserialize)]
+struct Moves {
+    /// The set-up, as a scenario's file has it.
+    #[serde(default)]
+    setup: String,
+    #[serde(rename = "do", default)]
+    moves: String,
+}
+
+impl Moves {
+    fn read(&self) -> Result<(Setup, Vec<Action>), ApiError> {
+        let (setup, actions) = decisions::read(&self.setup, &self.moves).map_err(ApiError::Bad)?;
+        match actions.iter().find_map(only_in_files) {
+            Some(why) => Err(ApiError::Bad(why.to_owned())),
+            None => Ok((setup, actions)),
+        }
+    }
+}
+
+/// The list to be read first: an address alone ends nobody's lab.
+async fn moves(Query(asked): Query<Moves>) -> Response {
+    match asked.read() {
+        Ok((_, actions)) => {
+            let lines = actions.iter().map(decisions::word).collect();
+            show(Page::Moves(MovesPage { setup: asked.setup, moves: asked.moves, lines }))
+        }
+        Err(error) => problem(error),
+    }
+}
+
+/// Play it in another lab of the learner's; the one before is stored.
+async fn play_moves(State(app): State<App>, learner: Learner, Form(wanted): Form<Moves>) -> Response {
+    let (setup, actions) = match wanted.read() {
+        Ok(read) => read,
+        Err(error) => return problem(error),
+    };
+    // A task of its own, as with every change of labs.
+    let changing = tokio::spawn(async move {
+        if let Some(live) = app.sessions.of(&learner.0, None) {
+            live.close().await;
+        }
+        let live = app.sessions.open_with(&learner.0, setup).await?;
+        tokio::spawn(async move { live.play(actions).await });
+        Ok::<(), ApiError>(())
+    });
+    match changing.await.map_err(ApiError::lab) {
+        Ok(Ok(())) => Redirect::to("/lab").into_response(),
+        Ok(Err(error)) | Err(error) => problem(error),
+    }
 }
 
 /// A stored run, or a live one.

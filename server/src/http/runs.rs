@@ -14,10 +14,13 @@ use locks::event::Event;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
+use app::steps::Decided;
+
 use super::App;
 use super::learner::Learner;
 use super::problem::ApiError;
 use crate::run::export::{Export, ImportError};
+use crate::run::live;
 use crate::run::log::{Log, new_run_id};
 use crate::run::script;
 
@@ -106,7 +109,14 @@ async fn steps(
 ) -> Result<Html<String>, ApiError> {
     let log = readable(&app, &id, &learner).await?;
     let events = log.page(0, usize::try_from(looked.at).unwrap_or(usize::MAX));
-    Ok(Html(app::steps::html(events.iter().map(|event| &**event), &looked.schedule)))
+    let decided = match app.sessions.get(&id) {
+        Some(live) => {
+            let live::Decided { address, count, taken_back } = live.decided().await;
+            Some(Decided { moves: count, address, taken_back: taken_back.unwrap_or_default() })
+        }
+        None => None,
+    };
+    Ok(Html(app::steps::html(events.iter().map(|event| &**event), &looked.schedule, decided.as_ref())))
 }
 
 async fn scenario(

@@ -8,10 +8,12 @@
 //! | [`tutor`] | everything that a learner does on a page |
 //! | `watch` | looks at a run's log for the tasks of its step |
 //! | `own` | scenarios of a learner's own |
+//! | `costs` | what strategies cost, from the learner's own runs |
 //! | [`progress`] | what is kept of a learner, as a file too |
 
 #[cfg(test)]
 mod claims;
+mod costs;
 mod own;
 pub mod progress;
 pub mod stages;

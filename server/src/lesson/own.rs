@@ -31,33 +31,53 @@ const FILE: &str = "own.toml";
 
 impl Tutor {
     /// Run a scenario of a learner's own under a strategy. What comes of it stands on the page.
-    pub async fn run_own(&self, learner: &str, script: &str, strategy: &str) -> Result<(), TutorError> {
+    pub(super) fn try_own(&self, learner: &str, script: &str, strategy: &str) -> Result<(), TutorError> {
         let (script, strategy) = (script.replace("\r\n", "\n"), strategy.to_owned());
-        if self.0.own().get(learner).is_some_and(|own| own.state == OwnState::Runs) {
-            return Err(TutorError::Bad("One of yours still runs. Wait for it to end.".to_owned()));
-        }
-        let control = self.0.lab.control().await?;
         if script.contains('\0') || strategy.contains('\0') {
             return Err(TutorError::Bad("A scenario is text: it must not contain a NUL character.".to_owned()));
         }
-        if script.trim().is_empty() {
-            // The one that the text begins with.
-            self.0.own().remove(learner);
-            return Ok(control.set_progress(learner, OWN, &Value::Null).await?);
-        }
-        control.set_progress(learner, OWN, &json!({ "script": script, "strategy": strategy })).await?;
-        let read = read(&script, &strategy);
-        let state = match &read {
-            Ok(_) => OwnState::Runs,
-            Err(why) => OwnState::Refused(why.clone()),
+        // Nothing: back to the one that the text begins with.
+        let (run, scenario) = match script.trim().is_empty() {
+            true => (None, None),
+            false => {
+                let (state, scenario) = match read(&script, &strategy) {
+                    Ok(scenario) => (OwnState::Runs, Some(scenario)),
+                    Err(why) => (OwnState::Refused(why), None),
+                };
+                (Some(OwnRun { script, strategy, state }), scenario)
+            }
         };
-        let run = OwnRun { script, strategy, state };
-        self.0.note_own(learner, run.clone());
-        if let Ok(scenario) = read {
-            let (tutor, learner) = (self.clone(), learner.to_owned());
-            self.0.tasks.spawn(async move { tutor.carry_out(&learner, run, scenario).await });
-        }
+        self.take_place(learner, run.clone())?;
+        let (tutor, learner) = (self.clone(), learner.to_owned());
+        self.0.tasks.spawn(async move {
+            if let Err(error) = tutor.keep_own(&learner, run.as_ref()).await {
+                tracing::error!(%error, "a scenario of a learner's own is not kept");
+            }
+            if let Some((run, scenario)) = run.zip(scenario) {
+                tutor.carry_out(&learner, run, scenario).await;
+            }
+        });
         Ok(())
+    }
+
+    /// One at a time runs, however many are asked for at once.
+    fn take_place(&self, learner: &str, run: Option<OwnRun>) -> Result<(), TutorError> {
+        let mut own = self.0.own();
+        if own.get(learner).is_some_and(|own| own.state == OwnState::Runs) {
+            return Err(TutorError::Bad("One of yours still runs. Wait for it to end.".to_owned()));
+        }
+        match run {
+            Some(run) => drop(own.insert(learner.to_owned(), run)),
+            None => drop(own.remove(learner)),
+        }
+        drop(own);
+        self.0.changed();
+        Ok(())
+    }
+
+    async fn keep_own(&self, learner: &str, run: Option<&OwnRun>) -> Result<(), LabError> {
+        let kept = run.map_or(Value::Null, |run| json!({ "script": run.script, "strategy": run.strategy }));
+        self.0.lab.control().await?.set_progress(learner, OWN, &kept).await
     }
 
     async fn carry_out(&self, learner: &str, run: OwnRun, scenario: Scenario) {
@@ -106,6 +126,7 @@ impl Tutor {
     }
 
     async fn remember(&self, learner: &str, one: Tried) -> Result<(), LabError> {
+        let _alone = self.0.remembering.lock().await;
         let mut tried = self.tried(learner).await?;
         tried.push(one);
         let from = tried.len().saturating_sub(MOST_TRIED);
@@ -126,7 +147,7 @@ impl Tutor {
         }))
     }
 
-    async fn kept(&self, learner: &str, key: &str) -> Result<Option<Value>, LabError> {
+    pub(super) async fn kept(&self, learner: &str, key: &str) -> Result<Option<Value>, LabError> {
         let all = self.0.lab.control().await?.progress(learner).await?;
         Ok(all.into_iter().find(|(other, _)| other == key).map(|(_, value)| value))
     }

@@ -11,8 +11,6 @@ use crate::lab::LabError;
 
 /// The form that files have.
 const VERSION: u32 = 1;
-/// An answer has at most so many bytes.
-const LONGEST_ANSWER: usize = 100;
 
 /// Progress as a file.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -49,46 +47,62 @@ impl File {
         Ok(File { version: VERSION, answers, proofs })
     }
 
-    /// Is everything in it of this lesson?
-    pub fn check(&self) -> Result<(), BadFile> {
-        if self.version != VERSION {
-            return Err(BadFile(format!("This file is of version {}; here is version {VERSION}.", self.version)));
+    /// A file's bytes, if everything in them is of this lesson.
+    pub fn read(bytes: &[u8]) -> Result<File, BadFile> {
+        #[derive(Deserialize)]
+        struct Form {
+            version: u32,
         }
-        for row in &self.answers {
-            let known = in_step(&row.question).is_some_and(|(step, id)| has_question(step, id));
-            if !known || row.answer.len() > LONGEST_ANSWER || row.answer.contains('\0') || !is_sane(&row.said_at) {
-                return Err(BadFile(format!("The lesson asks no question {:?}, or not so.", row.question)));
-            }
+        // Its version first: what it has besides is for a reader of that version.
+        let no_progress = |error: serde_json::Error| BadFile(format!("This is no file of progress: {error}."));
+        let Form { version } = serde_json::from_slice(bytes).map_err(no_progress)?;
+        if version != VERSION {
+            return Err(BadFile(format!("This file is of version {version}; here is version {VERSION}.")));
         }
-        for row in &self.proofs {
-            let hexadecimal = row.run.bytes().all(|byte| byte.is_ascii_hexdigit());
-            let by = by(&row.mark);
-            if by.is_none() || row.event < 0 || row.run.len() > 32 || !hexadecimal {
-                return Err(BadFile(format!("The lesson has no task that {:?} would prove so.", row.mark)));
-            }
-            if matches!(by, Some(By::Log(_))) && (row.run.is_empty() || row.event == 0) {
-                return Err(BadFile(format!(
-                    "Only a run proves {:?}; this names no run, or no event of it.",
-                    row.mark
-                )));
-            }
-            if !is_sane(&row.proved_at) {
-                return Err(BadFile(format!("{:?} cannot have been proved at {}.", row.mark, row.proved_at)));
-            }
-        }
-        Ok(())
+        let file: File = serde_json::from_slice(bytes).map_err(no_progress)?;
+        file.check()?;
+        Ok(file)
     }
 
-    /// Add what it has to what is kept: proofs that are there stay, and so do answers.
+    /// Is everything in it of this lesson?
+    fn check(&self) -> Result<(), BadFile> {
+        self.answers.iter().try_for_each(check_answer)?;
+        self.proofs.iter().try_for_each(check_proof)
+    }
+
+    /// Add what it has to what is kept: all of it or nothing. Proofs that are there stay, and so do answers.
     pub async fn add(&self, control: &Control, learner: &str) -> Result<(), LabError> {
-        let there = control.answers(learner).await?;
-        for row in self.answers.iter().filter(|row| there.iter().all(|other| other.question != row.question)) {
-            control.keep_answer(learner, row).await?;
-        }
-        for row in &self.proofs {
-            control.keep_proof(learner, row).await?;
-        }
-        Ok(())
+        control.add_lesson(learner, &self.answers, &self.proofs).await
+    }
+}
+
+fn check_answer(row: &AnswerRow) -> Result<(), BadFile> {
+    let AnswerRow { question, answer, said_at, .. } = row;
+    let asked = in_step(question).and_then(|(step, id)| Lesson::step(step)?.questions().find(|asked| asked.id == id));
+    let asked = asked.ok_or_else(|| BadFile(format!("The lesson asks no question {question:?}.")))?;
+    let values: Vec<&str> = answer.split(',').collect();
+    if !asked.takes(&values) {
+        return Err(BadFile(format!("{answer:?} is no answer to question {question:?}.")));
+    }
+    match is_sane(said_at) {
+        true => Ok(()),
+        false => Err(BadFile(format!("{question:?} cannot have been answered at {said_at}."))),
+    }
+}
+
+fn check_proof(row: &ProofRow) -> Result<(), BadFile> {
+    let ProofRow { mark, run, event, proved_at } = row;
+    let by = by(mark).ok_or_else(|| BadFile(format!("The lesson has no task that {mark:?} would prove.")))?;
+    let is_run = run.is_empty() || (run.len() == 32 && run.bytes().all(|byte| byte.is_ascii_hexdigit()));
+    if *event < 0 || !is_run {
+        return Err(BadFile(format!("{run:?}, event {event}, is no event of a run; it is to prove {mark:?}.")));
+    }
+    if matches!(by, By::Log(_)) && (run.is_empty() || *event == 0) {
+        return Err(BadFile(format!("Only a run proves {mark:?}; this names no run, or no event of it.")));
+    }
+    match is_sane(proved_at) {
+        true => Ok(()),
+        false => Err(BadFile(format!("{mark:?} cannot have been proved at {proved_at}."))),
     }
 }
 
@@ -105,10 +119,6 @@ pub fn number(text: &str) -> Option<u8> {
 /// Can somebody have learned here then?
 fn is_sane(at: &DateTime<Utc>) -> bool {
     (2000..=2200).contains(&at.year())
-}
-
-fn has_question(step: u8, id: &str) -> bool {
-    Lesson::step(step).is_some_and(|text| text.questions().any(|question| question.id == id))
 }
 
 /// Where the proof of a mark is looked for, if there is such a mark.
@@ -129,15 +139,36 @@ mod tests {
         File { version: VERSION, answers: vec![answer], proofs: vec![proof] }
     }
 
+    fn read(file: &File) -> Result<File, BadFile> {
+        File::read(&serde_json::to_vec(file).unwrap())
+    }
+
     #[test]
     fn only_what_is_of_this_lesson_is_taken() {
-        assert_eq!(file("1/p1", "1/a/done").check(), Ok(()));
-        assert!(file("1/p9", "1/a/done").check().is_err());
-        assert!(file("1/p1", "1/z/done").check().is_err());
-        assert!(file("1/p1", "1/a/other").check().is_err());
-        assert!(file("01/p1", "1/a/done").check().is_err());
-        assert!(file("1/p1", "+1/a/done").check().is_err());
+        let good = file("1/p1", "1/a/done");
+        assert_eq!(read(&good), Ok(good.clone()));
+        for (question, mark, says) in [
+            ("1/p9", "1/a/done", "no question \"1/p9\""),
+            ("01/p1", "1/a/done", "no question"),
+            ("2/p1", "1/a/done", "no answer to question"),
+            ("1/p1", "1/z/done", "no task that \"1/z/done\""),
+            ("1/p1", "1/a/other", "no task"),
+            ("1/p1", "+1/a/done", "no task"),
+        ] {
+            let said = read(&file(question, mark)).unwrap_err().to_string();
+            assert!(said.contains(says), "{question}, {mark}: {said}");
+        }
+    }
+
+    #[test]
+    fn what_is_wrong_with_a_file_is_said() {
         let other = File { version: 2, ..file("1/p1", "1/a/done") };
-        assert!(other.check().unwrap_err().to_string().contains("version 2"));
+        assert!(read(&other).unwrap_err().to_string().contains("version 2"));
+        let said = |text: &str| File::read(text.as_bytes()).unwrap_err().to_string();
+        assert!(said("a picture").contains("no file of progress"));
+        assert!(said(r#"{"version":1,"answers":[]}"#).contains("proofs"));
+        let mut nameless = file("1/p1", "1/a/done");
+        nameless.proofs[0].run.clear();
+        assert!(read(&nameless).unwrap_err().to_string().contains("names no run"));
     }
 }

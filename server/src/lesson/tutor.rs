@@ -10,8 +10,9 @@ use app::lesson::content::Part;
 use app::lesson::page::StepPage;
 use app::lesson::{Known, Lesson, OwnRun, Text};
 use chrono::Utc;
-use locks::lesson::{By, Step};
-use locks::scenario::Step as ScriptStep;
+use locks::lesson::{By, Cost, Step};
+use locks::scenario::Scenario;
+use serde_json::json;
 use tokio::sync::{Semaphore, watch as signal};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
@@ -66,6 +67,10 @@ pub(super) struct Shared {
     changed: signal::Sender<u64>,
     /// Scenarios of their own, by learner.
     own: Mutex<BTreeMap<String, OwnRun>>,
+    /// What runs of the matrix cost, by run.
+    pub(super) costs: Mutex<BTreeMap<String, Cost>>,
+    /// Held while what was tried is read and written back.
+    pub(super) remembering: tokio::sync::Mutex<()>,
     /// So many of those run at a time.
     pub(super) permits: Semaphore,
     pub(super) ending: CancellationToken,
@@ -98,6 +103,8 @@ impl Tutor {
             latest: Mutex::default(),
             changed: signal::Sender::new(0),
             own: Mutex::default(),
+            costs: Mutex::default(),
+            remembering: tokio::sync::Mutex::default(),
             permits: Semaphore::new(super::own::AT_ONCE),
             ending: CancellationToken::new(),
             tasks: TaskTracker::new(),
@@ -129,7 +136,8 @@ impl Tutor {
             let run = RunPage::new(live.id(), events.iter().map(|event| &**event), true, true);
             (name(&live).to_owned(), run)
         });
-        Ok(StepPage { stage, ..page })
+        let opened = self.opened(learner, step).await?;
+        Ok(StepPage { stage, opened, ..page })
     }
 
     /// The same without its stage: what changes on it.
@@ -145,11 +153,12 @@ impl Tutor {
             }
             misses.extend(elsewhere.misses);
         }
-        let own = match text.parts.iter().any(|part| matches!(part, Part::Editor(_))) {
-            true => self.own(learner).await?,
-            false => None,
+        let own = if has_editor(text) { self.own(learner).await? } else { None };
+        let costs = match text.parts.iter().any(|part| matches!(part, Part::Costs(_))) {
+            true => self.costs(learner).await?,
+            false => Vec::new(),
         };
-        Ok(StepPage { number: step, known, misses, stage: None, own, said })
+        Ok(StepPage { number: step, known, misses, own, said, costs, ..StepPage::default() })
     }
 
     /// Look for what tasks ask that no run's log can say.
@@ -204,11 +213,7 @@ impl Tutor {
         let bad = |what: &str| TutorError::Bad(what.to_owned());
         let asked = text(step)?.questions().find(|question| question.id == id);
         let asked = asked.ok_or_else(|| bad("This page asks no such question."))?;
-        let is_one = match asked.choices.is_empty() {
-            true => values.iter().all(|value| value.parse::<u32>().is_ok_and(|n| n <= 1000)),
-            false => values.iter().all(|value| asked.choices.iter().any(|choice| choice.value == *value)),
-        };
-        if values.is_empty() || !is_one || (values.len() > 1 && !asked.several) {
+        if !asked.takes(values) {
             return Err(bad("Choose one of the answers first."));
         }
         let step_of = locks::lesson::step(step).ok_or(TutorError::NoStep)?;
@@ -226,11 +231,15 @@ impl Tutor {
 
     /// Has a run of that step begun?
     async fn has_run(&self, learner: &str, step: u8) -> Result<bool, LabError> {
-        if self.0.latest().contains_key(&(learner.to_owned(), step)) {
-            return Ok(true);
-        }
         let begins = format!("{step}/");
-        Ok(self.0.proofs(learner).await?.iter().any(|mark| mark.starts_with(&begins)))
+        Ok(self.opened(learner, step).await?.is_some()
+            || self.0.proofs(learner).await?.iter().any(|mark| mark.starts_with(&begins)))
+    }
+
+    /// The stage of that step that a learner opened last, whether it still stands or not.
+    async fn opened(&self, learner: &str, step: u8) -> Result<Option<String>, LabError> {
+        let kept = self.kept(learner, &opened_key(step)).await?;
+        Ok(kept.and_then(|kept| kept.as_str().map(str::to_owned)))
     }
 
     /// Open a stage anew, and begin to play its script.
@@ -239,18 +248,27 @@ impl Tutor {
         let tasks = locks::lesson::step(step).ok_or(TutorError::NoStep)?;
         let scenario = stages::find(stage).filter(|_| known);
         let scenario = scenario.ok_or_else(|| TutorError::Bad("This step has no such stage.".to_owned()))?;
-        let tag = format!("{LESSON}/{step}/{stage}");
-        let live = self.0.sessions.open_anew(learner, &tag, scenario.setup).await?;
-        self.0.note(learner, step, Latest::default(), true);
-        tokio::spawn(super::watch::watch(
-            self.0.clone(),
-            learner.to_owned(),
-            tasks,
-            scenario.steps.len(),
-            live.clone(),
-        ));
+        // A task of its own: a stage that was opened is looked at and played, whoever has hung up meanwhile.
+        let (tutor, learner, stage) = (self.clone(), learner.to_owned(), stage.to_owned());
+        let opening = tokio::spawn(async move { tutor.begin(learner, tasks, &stage, scenario).await });
+        opening.await.map_err(|error| OpenError::Lab(error.to_string()))?
+    }
+
+    async fn begin(
+        &self,
+        learner: String,
+        step: &'static Step,
+        stage: &str,
+        scenario: Scenario,
+    ) -> Result<(), TutorError> {
+        let tag = format!("{LESSON}/{}/{stage}", step.number);
+        let live = self.0.sessions.open_anew(&learner, &tag, scenario.setup).await?;
+        self.0.lab.control().await?.set_progress(&learner, &opened_key(step.number), &json!(stage)).await?;
+        self.0.note(&learner, step.number, Latest::default(), true);
+        tokio::spawn(super::watch::watch(self.0.clone(), learner, step, scenario.steps.len(), live.clone()));
         if !scenario.steps.is_empty() {
-            tokio::spawn(play(live, scenario.steps));
+            let script = scenario.steps.into_iter().map(|step| step.action);
+            tokio::spawn(async move { live.play(script).await });
         }
         Ok(())
     }
@@ -270,14 +288,22 @@ impl Tutor {
         Ok(acting.await.map_err(|error| ActError::Lab(error.to_string()))??)
     }
 
+    /// Run a scenario of a learner's own, on the step's page that has a place for one.
+    pub fn run_own(&self, learner: &str, step: u8, script: &str, strategy: &str) -> Result<(), TutorError> {
+        match has_editor(text(step)?) {
+            true => self.try_own(learner, script, strategy),
+            false => Err(TutorError::Bad("This step runs no scenario of your own; step 7 does.".to_owned())),
+        }
+    }
+
     /// A learner's progress as a file.
     pub async fn export(&self, learner: &str) -> Result<File, TutorError> {
         Ok(File::of(self.0.lab.control().await?, learner).await?)
     }
 
-    /// Add what a file has.
-    pub async fn import(&self, learner: &str, file: &File) -> Result<(), TutorError> {
-        file.check().map_err(|error| TutorError::Bad(error.to_string()))?;
+    /// Add what a file has: all of it, or nothing.
+    pub async fn import(&self, learner: &str, file: &[u8]) -> Result<(), TutorError> {
+        let file = File::read(file).map_err(|error| TutorError::Bad(error.to_string()))?;
         file.add(self.0.lab.control().await?, learner).await?;
         self.0.changed();
         Ok(())
@@ -325,13 +351,13 @@ impl Shared {
     }
 }
 
-/// Play a script to its end, or to the first step that cannot be done: the log says why.
-async fn play(live: Arc<Live>, steps: Vec<ScriptStep>) {
-    for step in steps {
-        if live.act(step.action).await.is_err() {
-            return;
-        }
-    }
+/// Under which key it is kept which stage of a step was opened last.
+fn opened_key(step: u8) -> String {
+    format!("{LESSON}/{step}/opened")
+}
+
+fn has_editor(text: &Text) -> bool {
+    text.parts.iter().any(|part| matches!(part, Part::Editor(_)))
 }
 
 fn text(step: u8) -> Result<&'static Text, TutorError> {

@@ -47,6 +47,9 @@ pub enum BoardError {
         /// Its column.
         strategy: String,
     },
+    /// A cell that was shown.
+    #[error("This cell was shown to you already: what is said of it now is no prediction.")]
+    Shown,
     /// This run cannot be raced.
     #[error("{0}")]
     NoRace(String),
@@ -147,7 +150,8 @@ impl Board {
     ) -> Result<(), BoardError> {
         Board::job(name, guard)?;
         let control = self.lab.control().await?;
-        Ok(control.predict(learner, &name.fault, &name.strategy, &guard_name(guard), covered).await?)
+        let kept = control.predict(learner, &name.fault, &name.strategy, &guard_name(guard), covered).await?;
+        kept.then_some(()).ok_or(BoardError::Shown)
     }
 
     /// Jobs of the cells that are still to be revealed, as far as they are wanted.

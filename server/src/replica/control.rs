@@ -52,6 +52,8 @@ pub enum Control {
     Rebind,
     /// Cancel whatever attempts are under way.
     Cancel,
+    /// Work that is under way has taken its time: it is done. For moves that are made once more.
+    EndWork,
     /// The wall clock's offset from the machine's, in milliseconds.
     Clock {
         /// The offset.

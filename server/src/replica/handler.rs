@@ -10,7 +10,15 @@ use locks::setup::Handler;
 
 /// A handler at work. Dropping it tells it to stop.
 pub(super) struct AtWork {
-    stop: Sender<()>,
+    tell: Sender<Told>,
+}
+
+/// What a handler is told.
+enum Told {
+    /// Stop, if you are one that does.
+    Stop,
+    /// You are done.
+    End,
 }
 
 /// Stack of a handler's thread; it only waits.
@@ -22,28 +30,36 @@ pub(super) fn start(
     work: Duration,
     done: impl FnOnce(WorkEnd) + Send + 'static,
 ) -> std::io::Result<AtWork> {
-    let (stop, told) = channel();
+    let (tell, told) = channel();
     let deadline = Instant::now() + work;
     let left = move || deadline.saturating_duration_since(Instant::now());
     std::thread::Builder::new().name("handler".to_owned()).stack_size(STACK).spawn(move || {
-        let how = match told.recv_timeout(left()) {
-            Err(RecvTimeoutError::Timeout) => WorkEnd::Done,
-            _ if kind == Handler::Cooperative => WorkEnd::Stopped,
-            _ => {
-                std::thread::sleep(left());
-                WorkEnd::Done
+        let how = loop {
+            match told.recv_timeout(left()) {
+                Err(RecvTimeoutError::Timeout) | Ok(Told::End) => break WorkEnd::Done,
+                _ if kind == Handler::Cooperative => break WorkEnd::Stopped,
+                Ok(Told::Stop) => {}
+                Err(RecvTimeoutError::Disconnected) => {
+                    std::thread::sleep(left());
+                    break WorkEnd::Done;
+                }
             }
         };
         done(how);
     })?;
-    Ok(AtWork { stop })
+    Ok(AtWork { tell })
 }
 
 impl AtWork {
     /// Tell it to stop.
     pub(super) fn stop(&self) {
         // A handler that is through has hung up.
-        let _ = self.stop.send(());
+        let _ = self.tell.send(Told::Stop);
+    }
+
+    /// Its work has taken its time.
+    pub(super) fn end(&self) {
+        let _ = self.tell.send(Told::End);
     }
 }
 
@@ -54,11 +70,17 @@ mod tests {
     const LONG: Duration = Duration::from_secs(60);
 
     fn ends(kind: Handler, work: Duration, told: bool) -> WorkEnd {
+        ends_when(kind, work, |at_work| {
+            if told {
+                at_work.stop();
+            }
+        })
+    }
+
+    fn ends_when(kind: Handler, work: Duration, tell: impl Fn(&AtWork)) -> WorkEnd {
         let (report, ended) = channel();
         let at_work = start(kind, work, move |how| report.send(how).unwrap()).unwrap();
-        if told {
-            at_work.stop();
-        }
+        tell(&at_work);
         ended.recv_timeout(Duration::from_secs(5)).expect("the handler ends")
     }
 
@@ -66,6 +88,16 @@ mod tests {
     fn a_cooperative_handler_stops_at_once_when_told() {
         assert_eq!(ends(Handler::Cooperative, LONG, true), WorkEnd::Stopped);
         assert_eq!(ends(Handler::Cooperative, Duration::from_millis(5), false), WorkEnd::Done);
+    }
+
+    #[test]
+    fn work_that_is_ended_is_done_whatever_kind_of_handler() {
+        assert_eq!(ends_when(Handler::Cooperative, LONG, AtWork::end), WorkEnd::Done);
+        let told_both = |at_work: &AtWork| {
+            at_work.stop();
+            at_work.end();
+        };
+        assert_eq!(ends_when(Handler::Stubborn, LONG, told_both), WorkEnd::Done);
     }
 
     #[test]

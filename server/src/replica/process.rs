@@ -126,6 +126,7 @@ impl Process {
             Control::Set { setup } => self.set(*setup)?,
             Control::Rebind => self.read_catalog(),
             Control::Cancel => self.tell_all(|| Happening::Cancel),
+            Control::EndWork => self.tell_all(|| Happening::EndWork),
             Control::Clock { shift_ms } => {
                 self.me.shift(shift_ms);
                 self.binder.reset(self.wall_ms());

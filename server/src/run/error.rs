@@ -97,6 +97,9 @@ pub enum ActError {
     /// `again` without a first time, or a lock state before any `fire`.
     #[error("no slot was fired yet; fire one first")]
     NothingFired,
+    /// No decision was made that could be taken back.
+    #[error("nothing was decided yet that could be taken back")]
+    NothingToTakeBack,
     /// A value that makes no sense.
     #[error("{0}")]
     BadValue(String),

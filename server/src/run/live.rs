@@ -11,11 +11,13 @@ use futures_util::future::join_all;
 use locks::action::Action;
 use locks::event::{EndReason, Kind};
 use locks::scenario::Scenario;
-use locks::setup::Setup;
+use locks::setup::{Gated, Setup};
 use tokio::sync::watch;
-use tokio::time::sleep;
+use tokio::time::{Instant, sleep, timeout};
 use tokio_util::sync::CancellationToken;
 
+use super::back::Steps;
+use super::decisions::{self, Decision, Decisions, Place};
 use super::error::ActError;
 use super::log::{Log, RunId};
 use super::rig::{Plan, Rig};
@@ -24,6 +26,9 @@ use super::shelf::Shelf;
 use super::spool::{self, Spool};
 use super::{actions, script};
 use crate::lab::Lab;
+
+/// Whoever asks what was decided waits so long for what is being done.
+const SOON: Duration = Duration::from_millis(100);
 
 /// What live sessions are limited to.
 #[derive(Clone, Copy, Debug)]
@@ -56,7 +61,8 @@ pub enum OpenError {
     Lab(String),
 }
 
-/// All live sessions of a server.
+/// All live sessions of a server. Clones are the same.
+#[derive(Clone)]
 pub struct Sessions(Arc<Shared>);
 
 struct Shared {
@@ -102,21 +108,29 @@ impl Sessions {
         if let Some(live) = self.of(owner, None) {
             return Ok(live);
         }
-        let _one = self.0.opening.lock().await;
-        if let Some(live) = self.of(owner, None) {
-            return Ok(live);
-        }
-        self.begin(owner, None, setup).await
+        let (sessions, owner) = (self.clone(), owner.to_owned());
+        carried_through(async move {
+            let _one = sessions.0.opening.lock().await;
+            match sessions.of(&owner, None) {
+                Some(live) => Ok(live),
+                None => sessions.begin(&owner, None, setup).await,
+            }
+        })
+        .await
     }
 
     /// A new session of that learner that belongs to something, as to a step of the lesson: its tag's first
     /// part says to what. It takes the place of the one that did before.
     pub async fn open_anew(&self, owner: &str, tag: &str, setup: Setup) -> Result<Arc<Live>, OpenError> {
-        let _one = self.0.opening.lock().await;
-        while let Some(before) = self.of(owner, Some(belongs(tag))) {
-            before.close().await;
-        }
-        self.begin(owner, Some(tag), setup).await
+        let (sessions, owner, tag) = (self.clone(), owner.to_owned(), tag.to_owned());
+        carried_through(async move {
+            let _one = sessions.0.opening.lock().await;
+            while let Some(before) = sessions.of(&owner, Some(belongs(&tag))) {
+                before.close().await;
+            }
+            sessions.begin(&owner, Some(&tag), setup).await
+        })
+        .await
     }
 
     async fn begin(&self, owner: &str, tag: Option<&str>, setup: Setup) -> Result<Arc<Live>, OpenError> {
@@ -154,6 +168,13 @@ impl Sessions {
     }
 }
 
+/// A lab that is being opened becomes a session, whoever has hung up meanwhile: half of one would be left to nobody.
+async fn carried_through(
+    opening: impl Future<Output = Result<Arc<Live>, OpenError>> + Send + 'static,
+) -> Result<Arc<Live>, OpenError> {
+    tokio::spawn(opening).await.unwrap_or_else(|error| Err(OpenError::Lab(error.to_string())))
+}
+
 impl Shared {
     /// Poisoning is no matter: sessions are put in and taken out whole.
     fn open(&self) -> MutexGuard<'_, Vec<Arc<Live>>> {
@@ -179,8 +200,10 @@ pub struct Live {
     owner: String,
     tag: Option<String>,
     rig: Rig,
-    /// Number of the latest step; one action at a time.
-    acting: tokio::sync::Mutex<u32>,
+    /// One action at a time.
+    acting: tokio::sync::Mutex<Acting>,
+    /// What was decided when nothing was being done last.
+    decided: Mutex<Decided>,
     watchers: watch::Sender<usize>,
     /// Set when it is to end: the action under way is broken off, and there is no other.
     ending: CancellationToken,
@@ -188,6 +211,34 @@ pub struct Live {
     spool: Mutex<Option<Spool>>,
     shared: Weak<Shared>,
     limits: Limits,
+}
+
+/// What was done in a session.
+struct Acting {
+    /// Number of the latest step.
+    step: u32,
+    decisions: Decisions,
+    /// When the latest decision was carried out.
+    since: Instant,
+    /// How often a decision was taken back: a script that was played before goes on no more.
+    turns: u32,
+}
+
+/// What was decided in a session so far.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Decided {
+    /// The address that repeats it.
+    pub address: String,
+    /// How many decisions that is.
+    pub count: usize,
+    /// What was taken back last, in a word, if nothing was decided since.
+    pub taken_back: Option<String>,
+}
+
+impl Decided {
+    fn of(decisions: &Decisions, taken_back: Option<String>) -> Decided {
+        Decided { address: decisions.address(), count: decisions.made.len(), taken_back }
+    }
 }
 
 impl Live {
@@ -202,12 +253,16 @@ impl Live {
             pairs: BTreeSet::new(),
             live: true,
         };
+        let decisions = Decisions::new(plan.setup.clone());
         let rig = Rig::open(&shared.lab, plan).await?;
+        let decided = Mutex::new(Decided::of(&decisions, None));
+        let acting = Acting { step: 0, decisions, since: Instant::now(), turns: 0 };
         let live = Live {
             owner: owner.to_owned(),
             tag: tag.map(str::to_owned),
             rig,
-            acting: tokio::sync::Mutex::new(0),
+            acting: tokio::sync::Mutex::new(acting),
+            decided,
             watchers: watch::Sender::new(0),
             ending: CancellationToken::new(),
             spool: Mutex::default(),
@@ -245,18 +300,77 @@ impl Live {
 
     /// Do one action, after those asked for before; the number of the step.
     pub async fn act(&self, action: Action) -> Result<u32, ActError> {
-        let mut step = self.acting.lock().await;
+        self.act_of(action, None).await
+    }
+
+    /// Play a script to its end, or to the first step that cannot be done: the log says why. Whoever takes a
+    /// decision back takes it in hand.
+    pub async fn play(&self, script: impl IntoIterator<Item = Action>) {
+        let turns = self.acting.lock().await.turns;
+        for action in script {
+            if self.act_of(action, Some(turns)).await.is_err() {
+                return;
+            }
+        }
+    }
+
+    /// `script`: it is a step of a script that began when so many decisions had been taken back.
+    async fn act_of(&self, action: Action, script: Option<u32>) -> Result<u32, ActError> {
+        let mut acting = self.acting.lock().await;
+        if self.is_over() || script.is_some_and(|turns| turns != acting.turns) {
+            return Err(ActError::Ended);
+        }
+        let (before, thought, began) = (self.rig.board.look(Place::of), acting.since.elapsed(), Instant::now());
+        acting.step += 1;
+        let step = acting.step;
+        let done = self.ending.run_until_cancelled(actions::step(&self.rig, step, &action)).await;
+        done.unwrap_or_else(|| {
+            let problem = Some(ActError::Ended.problem());
+            self.rig.recorder.note(Kind::StepEnded { step, problem });
+            Err(ActError::Ended)
+        })?;
+        acting.since = Instant::now();
+        match action {
+            Action::Reset => acting.decisions = Decisions::new(self.setup()),
+            action => acting.decisions.made.push(Decision { action, before, thought, took: began.elapsed() }),
+        }
+        self.tell_decided(Decided::of(&acting.decisions, None));
+        Ok(step)
+    }
+
+    /// Take the latest decision back; what is decided then.
+    pub async fn back(&self) -> Result<Decided, ActError> {
+        let mut acting = self.acting.lock().await;
+        let acting = &mut *acting;
         if self.is_over() {
             return Err(ActError::Ended);
         }
-        *step += 1;
-        let done = self.ending.run_until_cancelled(actions::step(&self.rig, *step, &action)).await;
-        done.unwrap_or_else(|| {
-            let problem = Some(ActError::Ended.problem());
-            self.rig.recorder.note(Kind::StepEnded { step: *step, problem });
-            Err(ActError::Ended)
-        })?;
-        Ok(*step)
+        if self.setup().gated == Gated::No {
+            return Err(ActError::BadValue("only a run that is stepped through can be stepped back".to_owned()));
+        }
+        if acting.decisions.made.is_empty() {
+            return Err(ActError::NothingToTakeBack);
+        }
+        acting.turns += 1;
+        let mut steps = Steps { rig: &self.rig, step: &mut acting.step };
+        let back = self.ending.run_until_cancelled(steps.back(&mut acting.decisions)).await;
+        let back = back.unwrap_or(Err(ActError::Ended));
+        acting.since = Instant::now();
+        let taken = back.as_ref().ok().map(|last| decisions::word(&last.action));
+        let decided = Decided::of(&acting.decisions, taken);
+        self.tell_decided(decided.clone());
+        back.map(|_| decided)
+    }
+
+    /// What was decided so far. What is being done is waited for, if it does not take long.
+    pub async fn decided(&self) -> Decided {
+        drop(timeout(SOON, self.acting.lock()).await);
+        self.decided.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// Poisoning is no matter: it is put in whole.
+    fn tell_decided(&self, decided: Decided) {
+        *self.decided.lock().unwrap_or_else(PoisonError::into_inner) = decided;
     }
 
     /// The scenario that this session has written so far.

@@ -14,15 +14,18 @@
 //! | [`actions`] | what a click or a step does; one action a file |
 //! | [`runner`], [`cli`], [`report`] | runs of files, and `aegis run` |
 //! | [`live`], [`script`] | live sessions, and the scenario that one amounts to |
+//! | [`decisions`], [`back`] | what was decided in one, as an address; one decision back |
 //! | [`spool`], [`shelf`], [`export`] | a log on disk, in the control plane, as one file |
 //! | [`error`] | what can go wrong with an action |
 
 pub mod actions;
+pub mod back;
 pub mod backends;
 pub mod board;
 pub mod catalog;
 pub mod cli;
 pub mod correlate;
+pub mod decisions;
 pub mod error;
 pub mod export;
 pub mod faults;

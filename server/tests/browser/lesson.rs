@@ -7,6 +7,7 @@ use fantoccini::Locator;
 
 use crate::chrome::Chrome;
 use crate::common::served::Served;
+use crate::learner::ticked;
 
 /// Several slots, five seconds apart, on a busy machine.
 const SLOTS: Duration = Duration::from_secs(60);
@@ -88,7 +89,7 @@ async fn be_the_scheduler_with_a_wrong_order_first() {
     chrome.steps("A", "a").await;
 
     // Too late first: A does both of its commands before B looks.
-    chrome.move_by("Both get a new slot").await;
+    chrome.move_by("Reset, fire to both").await;
     chrome.move_by("Step A").await;
     chrome.move_by("Step A").await;
     chrome.move_by("Step B").await;
@@ -98,7 +99,7 @@ async fn be_the_scheduler_with_a_wrong_order_first() {
             "return document.querySelector('#t-b .hints')?.dataset.miss === 'too-late'",
         )
         .await;
-    chrome.move_by("Both get a new slot").await;
+    chrome.move_by("Reset, fire to both").await;
     for replica in ["A", "B", "A", "B", "A", "B"] {
         chrome.move_by(&format!("Step {replica}")).await;
     }
@@ -112,38 +113,9 @@ async fn be_the_scheduler_with_a_wrong_order_first() {
             "return document.querySelector('#stage select')?.value === 'redis-set-nx' && hydrated()",
         )
         .await;
-    chrome.move_by("Both get a new slot").await;
+    chrome.move_by("Reset, fire to both").await;
     chrome.move_by("Step A").await;
     chrome.move_by("Step B").await;
     chrome.steps("A", "c").await;
     chrome.close().await;
-}
-
-fn ticked(task: &str) -> String {
-    format!("return document.querySelector('#t-{task} .ev a') !== null")
-}
-
-impl Chrome {
-    /// Choose an answer by its words.
-    async fn label(&self, text: &str) {
-        let path = format!("//label[contains(normalize-space(.), '{text}')]");
-        self.client.find(Locator::XPath(&path)).await.expect(text).click().await.unwrap();
-    }
-
-    /// A button of a task; returns when it is done.
-    async fn move_by(&self, text: &str) {
-        self.press(text).await;
-        self.until(text, "return document.querySelector('[aria-busy]') === null").await;
-    }
-
-    /// Step a replica until a task is proved.
-    async fn steps(&self, replica: &str, task: &str) {
-        for _ in 0..12 {
-            if self.script(&ticked(task)).await == true {
-                return;
-            }
-            self.move_by(&format!("Step {replica}")).await;
-        }
-        self.until(&format!("task {task}"), &ticked(task)).await;
-    }
 }

@@ -11,12 +11,16 @@ mod chrome;
 mod every_page;
 mod faults;
 mod homework;
+mod interrupted;
+mod keys;
+mod learner;
 mod lesson;
 mod machine;
 mod matrix;
 mod page;
 mod places;
 mod shots;
+mod walk;
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -36,7 +40,7 @@ async fn a_collision_a_switch_and_a_pause() {
     chrome.client.goto(&lab.url).await.unwrap();
     chrome.until("the start page", "return document.querySelector('main h1') !== null").await;
     chrome.keep("start").await;
-    chrome.press("Start").await;
+    chrome.press("Open the lab").await;
 
     // Without a lock, within ten seconds: stripes in the timeline, a chip, the bank's counter, the audit.
     chrome.until("three replicas", "return document.querySelectorAll('article.card').length === 3").await;

@@ -3,6 +3,7 @@
 // Each test file takes what it needs.
 #![allow(dead_code)]
 
+pub mod learner;
 pub mod served;
 
 use std::os::unix::fs::PermissionsExt;

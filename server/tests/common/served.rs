@@ -42,6 +42,21 @@ impl Served {
         kill(Pid::from_raw(i32::try_from(self.process.id()).unwrap()), signal).unwrap();
     }
 
+    /// End it in order, and start it again on the same data and port.
+    pub fn restart(&mut self) {
+        self.signal(Signal::SIGTERM);
+        self.process.wait().unwrap();
+        self.start_again();
+    }
+
+    /// Start it again, on the same data and port, once it has ended.
+    pub fn start_again(&mut self) {
+        self.process = serve(self.data.path(), self.port).stdout(Stdio::piped()).spawn().unwrap();
+        let mut line = String::new();
+        BufReader::new(self.process.stdout.take().unwrap()).read_line(&mut line).unwrap();
+        assert!(line.contains("http://"), "the lab ended before it served: {line}");
+    }
+
     /// Ask with the headers given, `Host` among them only if it is: what comes back until the server closes.
     pub fn ask(&self, method: &str, path: &str, headers: &[(&str, &str)], body: &str) -> Answer {
         let mut connection = self.connect();

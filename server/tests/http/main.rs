@@ -4,6 +4,7 @@
 #[path = "../common/mod.rs"]
 mod common;
 
+mod back;
 mod end;
 mod homework;
 mod lesson;

@@ -2,48 +2,25 @@
 //! leaves nothing running, and what cannot be is refused with a reason.
 
 use std::io::{BufRead, BufReader, Write};
-use std::process::{Command, Stdio};
+use std::process::Command;
 use std::time::{Duration, Instant};
 
-use nix::sys::signal::Signal;
 use serde_json::{Value, json};
 
-use crate::common::served::{Answer, Served, serve};
+use crate::common::learner::{FORM, Learner};
+use crate::common::served::Served;
 use crate::common::{aegis, data_dir, processes_of, until};
 
 /// How long a cell may take on a busy machine.
 const CELL: Duration = Duration::from_secs(90);
 const GONE: Duration = Duration::from_secs(20);
 
-struct Learner<'a> {
-    lab: &'a Served,
-    cookie: String,
-}
-
-impl<'a> Learner<'a> {
-    fn new(lab: &'a Served) -> Learner<'a> {
-        let page = lab.get("/matrix");
-        assert_eq!(page.status, 200, "{}", page.body);
-        let cookie = page.header("set-cookie").unwrap().split(';').next().unwrap().to_owned();
-        Learner { lab, cookie }
-    }
-
-    fn ask(&self, method: &str, path: &str, kind: &str, body: &str) -> Answer {
-        let host = format!("localhost:{}", self.lab.port);
-        let headers = [("Host", &*host), ("Cookie", &self.cookie), ("Content-Type", kind)];
-        self.lab.ask(method, path, &headers, body)
-    }
-
-    fn post(&self, path: &str, body: &Value) -> Answer {
-        self.ask("POST", path, "application/json", &body.to_string())
-    }
-
+impl Learner<'_> {
     /// What the interface says of the cells behind a guard.
     fn cells(&self, guard: &str) -> Vec<Value> {
-        let answer = self.ask("GET", &format!("/api/matrix?guard={guard}"), "text/plain", "");
-        assert_eq!(answer.status, 200, "{}", answer.body);
-        let Value::Array(cells) = serde_json::from_str::<Value>(&answer.body).unwrap()["cells"].take() else {
-            panic!("no cells: {}", answer.body)
+        let answer = self.page(&format!("/api/matrix?guard={guard}"));
+        let Value::Array(cells) = serde_json::from_str::<Value>(&answer).unwrap()["cells"].take() else {
+            panic!("no cells: {answer}")
         };
         cells
     }
@@ -60,12 +37,6 @@ impl<'a> Learner<'a> {
         })
         .await;
         self.cell(name)
-    }
-
-    fn page(&self, path: &str) -> String {
-        let page = self.ask("GET", path, "text/plain", "");
-        assert_eq!(page.status, 200, "{}", page.body);
-        page.body
     }
 }
 
@@ -94,6 +65,15 @@ async fn a_cell_shows_what_the_command_shows_and_outlives_the_server() {
             assert_eq!(cell[field], by_command[field], "{cell} {by_command}");
         }
         assert_eq!(cell["figures"]["effects_per_slot"], by_command["figures"]["effects_per_slot"]);
+        // What was shown cannot be predicted any more, and what was said before stays.
+        let late = learner.post("/api/matrix/predictions", &json!({ "cell": name, "covered": false }));
+        assert_eq!(late.status, 409, "{}", late.body);
+        let unsaid = learner.post("/api/matrix/runs", &json!({ "cell": "pg-lease/two-at-once" }));
+        assert_eq!(unsaid.status, 202, "{}", unsaid.body);
+        learner.measured("pg-lease/two-at-once").await;
+        let late = json!({ "cell": "pg-lease/two-at-once", "covered": true });
+        assert_eq!(learner.post("/api/matrix/predictions", &late).status, 409);
+        assert!(learner.cell("pg-lease/two-at-once")["predicted"].is_null());
         // The run behind it is stored like any other, and another learner's page knows nothing of the cell.
         assert_eq!(lab.get(&format!("/runs/{}", cell["run"].as_str().unwrap())).status, 200);
         assert!(learner.page("/runs").contains(cell["run"].as_str().unwrap()));
@@ -105,12 +85,7 @@ async fn a_cell_shows_what_the_command_shows_and_outlives_the_server() {
         learner.cookie
     };
 
-    lab.signal(Signal::SIGTERM);
-    lab.process.wait().unwrap();
-    let mut process = serve(lab.data.path(), lab.port).stdout(Stdio::piped()).spawn().unwrap();
-    let mut line = String::new();
-    BufReader::new(process.stdout.take().unwrap()).read_line(&mut line).unwrap();
-    lab.process = process;
+    lab.restart();
     let learner = Learner { lab: &lab, cookie };
     let cell = learner.cell(name);
     assert_eq!((&cell["predicted"], &cell["measured"]), (&json!(true), &json!("not-covered")), "{cell}");
@@ -131,8 +106,7 @@ async fn cancelling_leaves_nothing_running() {
     let lab = Served::start();
     let learner = Learner::new(&lab);
     // The page's own button, as a browser without scripts sends it.
-    let form = "application/x-www-form-urlencoded";
-    let pressed = learner.ask("POST", "/matrix?guard=max-seen&race=failover", form, "run-all=all");
+    let pressed = learner.press("/matrix?guard=max-seen&race=failover", "run-all=all");
     assert_eq!((pressed.status, pressed.header("location")), (303, Some("/matrix?guard=max-seen&race=failover")));
     let running = || learner.cells("max-seen").iter().any(|cell| cell["under_way"] == "runs");
     let replicas = || processes_of(lab.data.path()).iter().any(|(_, command)| command.contains("aegis replica"));
@@ -140,7 +114,7 @@ async fn cancelling_leaves_nothing_running() {
     let page = learner.page("/matrix?guard=max-seen");
     assert!(page.contains("data-busy=\"true\"") && page.contains(" running, "));
 
-    let cancelled = learner.ask("DELETE", "/api/matrix/runs", form, "");
+    let cancelled = learner.ask("DELETE", "/api/matrix/runs", FORM, "");
     let cancelled: Value = serde_json::from_str(&cancelled.body).unwrap();
     assert!(cancelled["cancelled"].as_u64().unwrap() > 20, "{cancelled}");
     until("nothing is under way", GONE, || learner.cells("max-seen").iter().all(|cell| cell["under_way"].is_null()))

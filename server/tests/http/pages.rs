@@ -10,10 +10,22 @@ const WHOLE: Duration = Duration::from_secs(5);
 #[test]
 fn every_page_is_whole_in_time_and_carries_its_policy() {
     let lab = Served::start();
-    let cases =
-        [("/", 200), ("/lab", 200), ("/runs", 200), ("/runs/00000000000000000000000000000000", 404), ("/no", 404)];
-    for (path, status) in cases {
-        let answer = lab.get(path);
+    let cases = [
+        ("/", 200),
+        ("/lab", 200),
+        ("/lab/moves?do=fire+%3D+%7B+schedule+%3D+%22settle-invoices%22+%7D%3B+A", 200),
+        ("/lab/moves?do=dance", 422),
+        ("/runs", 200),
+        ("/runs/00000000000000000000000000000000", 404),
+        ("/matrix", 200),
+        ("/lesson", 200),
+        ("/lesson/glossary", 200),
+        ("/lesson/certificate", 200),
+        ("/no", 404),
+    ];
+    let steps = locks::lesson::STEPS.iter().map(|step| (format!("/lesson/{}", step.number), 200));
+    for (path, status) in cases.map(|(path, status)| (path.to_owned(), status)).into_iter().chain(steps) {
+        let answer = lab.get(&path);
         assert_eq!(answer.status, status, "{path}");
         assert!(answer.body.contains("</html>"), "{path} is not whole");
         assert!(answer.took < WHOLE, "{path} took {:?}", answer.took);

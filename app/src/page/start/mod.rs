@@ -14,10 +14,13 @@ pub(crate) fn page() -> impl IntoView {
                 <p>"Watch them collide, keep them apart with a lock, then break that lock with real faults."</p>
                 <p>"Nothing is pretended: every row, command and lost lock was read where it happened."</p>
                 <p class="start-a">
-                    <a class="btn btn-main btn-l" href="/lab" rel="external">
-                        "Start"
+                    <a class="btn btn-main btn-l" href="/lesson/1" rel="external">
+                        "Begin the lesson"
                     </a>
-                    <span class="muted">"The lab opens with three replicas and no lock."</span>
+                    <a class="btn btn-l" href="/lab" rel="external">
+                        "Open the lab"
+                    </a>
+                    <span class="muted">"Eight steps on labs of your own; the lab alone opens with three replicas and no lock."</span>
                 </p>
             </div>
             <figure class="panel replay" id="replay" inner_html=replay::figure() data-ms=replay::whole_ms()></figure>

@@ -162,7 +162,8 @@ fn settled<'a>(stage: &'a Stage, schedule: &str) -> Option<Subject<'a>> {
     let effects = &stage.track.effects;
     // What came under another strategy says nothing of this one.
     let now = &stage.setup.strategy;
-    let since_us = stage.history.iter().rev().take_while(|era| era.strategy == *now).last().map_or(0, |era| era.from_us);
+    let since_us =
+        stage.history.iter().rev().take_while(|era| era.strategy == *now).last().map_or(0, |era| era.from_us);
     let of_interest = |(_, effect): &(usize, &Effect)| {
         let again = effect.nth > 1 || effect.answer != EffectAnswer::Accepted;
         effect.at_us >= since_us && effect.slot.schedule == schedule && (again || stage.is_stale(effect.seq))

@@ -1,5 +1,6 @@
 //! The tasks on small logs, right and wrong, written down as a reader would tell them.
 
+mod cost;
 mod step1;
 mod step2;
 mod step3;

@@ -40,6 +40,8 @@ pub(super) enum Happening {
     Pass(AttemptId, Option<Gate>),
     /// Cancel what is under way.
     Cancel,
+    /// The work under way is done.
+    EndWork,
     /// The lease clock was moved: timers are looked at anew.
     Elapsed,
     /// End when the attempt under way is final; there is a new set-up for new ones.
@@ -138,6 +140,11 @@ impl<S: Strategy> Driver<S> {
                 if let Some(attempt) = self.attempt.as_ref().map(|attempt| attempt.id.clone()) {
                     self.inputs.push_back(Input::Cancel { attempt: attempt.clone() });
                     self.withdraw(&attempt);
+                }
+            }
+            Happening::EndWork => {
+                if let Some(at_work) = self.attempt.as_ref().and_then(|attempt| attempt.at_work.as_ref()) {
+                    at_work.end();
                 }
             }
             // Whoever drives reckons its timers again after each happening.
