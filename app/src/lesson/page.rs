@@ -200,19 +200,16 @@ fn stage(html: &mut Html, page: StepPage, text: &Text) {
 fn nothing_runs(html: &mut Html, page: &StepPage, text: &Text) {
     html.class("section", "panel lst-none").element("h2", "", "Stage");
     let before = page.opened.as_ref().and_then(|name| text.stages().find(|opens| opens.name == *name));
-    match before {
+    let says = match before {
+        None => "Nothing runs yet. The stage opens with replicas and stores of your own.",
         Some(_) => {
-            html.element(
-                "p",
-                "ink2",
-                "Nothing runs any more: the stage that you had was closed, because nobody looked \
-                at it for a minute or because the lab was ended. What it proved is kept.",
-            );
-            html.open("p").open("a").attr("href", "/runs").text("Its run is under Runs").close().close();
+            "Nothing runs any more: the stage that you had was closed, because nobody looked at it for a minute or \
+             because the lab was ended. What it proved is kept."
         }
-        None => {
-            drop(html.element("p", "ink2", "Nothing runs yet. The stage opens with replicas and stores of your own."))
-        }
+    };
+    html.element("p", "ink2", says);
+    if before.is_some() {
+        html.open("p").open("a").attr("href", "/runs").text("Its run is under Runs").close().close();
     }
     let asked = text.questions().find(|asked| asked.shown_by.is_some()).filter(|_| !page.has_said());
     if let Some(asked) = asked {

@@ -69,34 +69,36 @@ async fn the_latest_step_is_taken_back_and_can_be_made_otherwise() {
     let lab = Served::start();
     let run = Stepped::new(&lab);
     assert!(run.panel().contains("Nothing decided yet"));
-    run.act(json!({ "set": { "strategy": "redis-set-nx/look-then-take" } }));
+    run.act(json!({ "set": { "strategy": "redis-set-nx" } }));
     run.act(json!({ "fire": { "schedule": FIRE, "to": ["A", "B"] } }));
-    run.is_at("A", "send:look").await;
-    run.step("A");
     run.is_at("A", "send:acquire").await;
     run.step("A");
     run.is_at("A", "enter").await;
-    // Too late for B. One back: A has looked and not taken, and now B looks, too.
-    let (said, _) = run.back();
-    assert_eq!((&said["taken_back"], &said["left"]), (&json!("A"), &json!(3)));
-    run.is_at("A", "send:acquire").await;
-    run.is_at("B", "send:look").await;
-    assert!(run.panel().contains("Taken back: <code>A</code>. 3 moves."), "{}", run.panel());
-    run.step("B");
     run.is_at("B", "send:acquire").await;
-    for name in ["A", "B", "A", "B"] {
-        run.step(name);
-    }
-    run.is_at("A", "effect").await;
-    run.is_at("B", "effect").await;
+    run.step("B");
+    run.is_at("B", "done").await;
+    // One back: B has not asked yet. Another: neither has, and this time B is first.
+    let (said, _) = run.back();
+    assert_eq!((&said["taken_back"], &said["left"]), (&json!("B"), &json!(3)));
+    run.is_at("A", "enter").await;
+    run.is_at("B", "send:acquire").await;
+    assert!(run.panel().contains("Taken back: <code>B</code>. 3 moves."), "{}", run.panel());
+    run.back();
+    run.is_at("A", "send:acquire").await;
+    run.step("B");
+    run.is_at("B", "enter").await;
+    run.step("A");
+    run.is_at("A", "done").await;
 
     // What was set is taken back, too, and behind the first move there is nothing.
-    for left in (0..8).rev() {
+    for left in (0..4).rev() {
         let (said, _) = run.back();
         assert_eq!(said["left"], left);
     }
-    let page = run.learner.page("/lab");
-    assert!(!page.contains("look-then-take\" selected"), "the strategy is the one of the beginning");
+    let log = run.learner.page(&format!("/api/runs/{}/log", run.run));
+    let log: Vec<Value> = serde_json::from_str(&log).unwrap();
+    let set: Vec<&Value> = log.iter().filter(|event| event["kind"] == "set").collect();
+    assert_eq!(set.last().unwrap()["setup"]["strategy"], "none", "the strategy is the one of the beginning");
     let nothing = run.learner.post(&format!("/api/runs/{}/back", run.run), &json!({}));
     assert_eq!(nothing.status, 409, "{}", nothing.body);
 }

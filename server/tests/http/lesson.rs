@@ -168,7 +168,7 @@ async fn one_scenario_of_ones_own_runs_at_a_time() {
     });
     taken.sort_unstable();
     assert_eq!(taken, [303, 422, 422, 422, 422, 422]);
-    until("it is over", PROVED, || learner.page("/lesson/7").contains("all held")).await;
+    until("it is over", PROVED, || learner.page("/lesson/7").contains("Under pg-lease: all held")).await;
     let runs: Value = serde_json::from_str(&learner.page("/api/runs")).unwrap();
     assert_eq!(runs.as_array().unwrap().len(), 1);
 }
