@@ -25,6 +25,9 @@ use crate::run::log::Log;
 /// The lease of a lab that is stepped through, in milliseconds.
 const STEPPING_LEASE_MS: u64 = 600_000;
 
+/// How long its replicas wait for a store, in milliseconds.
+const STEPPING_TIMEOUT_MS: u64 = 2_000;
+
 /// All pages.
 pub fn router() -> Router<App> {
     Router::new()
@@ -79,6 +82,9 @@ async fn change_lab(app: &App, learner: &Learner, gated: bool) -> Result<(), Api
     if gated {
         // People think for seconds: a lease that ends meanwhile is let go by on purpose only.
         setup = Setup { gated: Gated::Yes(Vec::new()), cron: false, lease_ms: STEPPING_LEASE_MS, ..setup };
+        // And a store that is slow for once decides nothing: what is stepped through is meant to come out the same.
+        setup.store_timeout_ms = STEPPING_TIMEOUT_MS;
+        setup.node_timeout_ms = STEPPING_TIMEOUT_MS;
     }
     app.sessions.open_with(&learner.0, setup).await?;
     Ok(())
