@@ -51,7 +51,7 @@ function repaint() {
   area.rows = Math.max(lines.length + 1, 12);
   follow();
   const bytes = new TextEncoder().encode(area.value).length, most = Number(editor.dataset.most);
-  const grouped = n => String(n).replace(/\B(?=(\d{3})+$)/g, "\u2009");
+  const grouped = n => String(n).replace(/\B(?=(\d{3})+$)/g, ",");
   const size = document.getElementById("h-size"), count = area.value.replace(/\n$/, "").split("\n").length;
   size.textContent = `${count} lines, ${grouped(bytes)} of ${grouped(most)} bytes`;
   size.classList.toggle("bad", bytes > most);
@@ -59,7 +59,14 @@ function repaint() {
 function follow() { paint.scrollLeft = area.scrollLeft; numbers.scrollTop = paint.scrollTop = area.scrollTop; }
 
 // ---- the draft ----
+// Beside the lab's copy there is one in this browser until the lab has it: a reload may be quicker than the lab.
 let timer = null, sent = area.value;
+const unsent = `draft/${exercise}`;
+const aside = {
+  read() { try { return localStorage.getItem(unsent); } catch { return null; } },
+  keep(text) { try { localStorage.setItem(unsent, text); } catch { /* storage may be closed to us */ } },
+  drop() { try { localStorage.removeItem(unsent); } catch { /* likewise */ } },
+};
 const address = `/api/homework/${exercise}/draft`;
 
 // What is more than that a draft is kept is read out, too.
@@ -74,12 +81,14 @@ async function keep() {
   clearTimeout(timer);
   timer = null;
   const text = area.value;
-  if (text === sent) return;
+  if (text === sent) return aside.drop();
   try {
     const answer = await fetch(address, { method: "PUT", headers: { "content-type": "text/plain; charset=utf-8" }, body: text, keepalive: true });
     if (!answer.ok) return say(`Not kept. ${await why(answer)}`, true);
     sent = text;
-    if (area.value === text) say(`Draft kept ${new Date().toISOString().slice(11, 19)}`);
+    if (area.value !== text) return;
+    aside.drop();
+    say(`Draft kept ${new Date().toISOString().slice(11, 19)}`);
   } catch { say("Not kept: the lab does not answer.", true); }
 }
 
@@ -90,6 +99,7 @@ async function why(answer) {
 
 function changed() {
   delete editor.dataset.line;
+  aside.keep(area.value);
   repaint();
   timer ??= setTimeout(keep, 500);
 }
@@ -149,6 +159,7 @@ form.addEventListener("submit", async event => {
     const answer = await fetch(location.pathname, { method: "POST", body, headers: { "x-parts": "1" } });
     if (!answer.ok) return say(`Not graded. ${await why(answer)}`, true);
     sent = text;
+    if (area.value === text) aside.drop();
     const page = new DOMParser().parseFromString(await answer.text(), "text/html");
     for (const fresh of page.getElementById("h-parts")?.children ?? []) {
       const old = document.getElementById(fresh.id);
@@ -166,3 +177,8 @@ form.addEventListener("submit", async event => {
 });
 
 repaint();
+const left = aside.read();
+if (left !== null && left !== area.value && !location.search) {
+  area.value = left;
+  changed();
+}

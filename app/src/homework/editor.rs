@@ -45,7 +45,8 @@ pub(super) fn kept(html: &mut Html, page: &ExercisePage) {
     if let Some(said) = &page.said {
         html.text(said);
     } else if let Some(at) = page.kept_ms {
-        html.text(&format!("Draft kept {}", words::clock(at)));
+        // To the second.
+        html.text(&format!("Draft kept {}", words::clock(at - at.rem_euclid(1000))));
     }
     html.close();
 }

@@ -36,3 +36,13 @@ pub enum HomeworkPage {
     /// `/homework/{slug}`
     Exercise(Box<ExercisePage>),
 }
+
+/// Words in which what stands between backticks is code.
+fn worded(html: &mut crate::html::Html, words: &str) {
+    for (at, part) in words.split('`').enumerate() {
+        match at % 2 {
+            0 => html.text(part),
+            _ => html.element("code", "", part),
+        };
+    }
+}

@@ -21,8 +21,9 @@ pub(super) fn panel(html: &mut Html, page: &ExercisePage) {
         html.class("section", class).attr("aria-label", "Result");
         match &attempt.graded {
             Graded::Passed { schedules, score, said } => {
-                let what = match page.exercise.language {
-                    Language::Moves => "The goal was reached in every part.".to_owned(),
+                let what = match (page.exercise.slug, page.exercise.language) {
+                    (_, Language::Moves) => "The goal was reached in every part.".to_owned(),
+                    ("keep", _) => format!("No violation in {} states.", words::grouped(u64::from(*schedules))),
                     _ => no_violation(*schedules),
                 };
                 header(html, attempt, ("chip chip-solid", "check", "Passed"), &what, "");
@@ -77,7 +78,9 @@ fn no_violation(schedules: u32) -> String {
 
 fn header(html: &mut Html, attempt: &Attempt, (class, icon, word): (&str, &str, &str), what: &str, more: &str) {
     html.class("header", "res-h").class("span", class).icon(icon, false).text(word).close();
-    html.open("p").element("b", "b", what);
+    html.open("p").class("b", "b");
+    super::worded(html, what);
+    html.close();
     if !more.is_empty() {
         html.text(" ").element("span", "ink2", more);
     }
@@ -110,10 +113,14 @@ fn failed(html: &mut Html, page: &ExercisePage, attempt: &Attempt, failure: &Fai
     html.close();
     html.class("div", "res-x").class("div", "xo");
     let at = if failure.at > 0 { format!("expected at #{}", failure.at) } else { "expected".to_owned() };
-    html.element("h3", "", &at).element("p", "", &failure.expected).close();
+    html.element("h3", "", &at).open("p");
+    super::worded(html, &failure.expected);
+    html.close().close();
     html.class("div", "xo");
     harm(html);
-    html.element("h3", "", "observed").element("p", "", &failure.observed).close().close().close();
+    html.element("h3", "", "observed").open("p");
+    super::worded(html, &failure.observed);
+    html.close().close().close().close();
     let Some(run) = &failure.run else { return };
     html.class("footer", "res-f");
     let (href, says) = match failure.at {

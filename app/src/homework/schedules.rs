@@ -33,7 +33,9 @@ pub(super) fn list(html: &mut Html, page: &ExercisePage) {
         };
         // Keys that are numbers are told; others are for the machine.
         let number = if key.chars().next().is_some_and(|c| c.is_ascii_digit()) { key.as_str() } else { "" };
-        html.element("span", "n num", number).element("span", "", title).element("span", "r", word).close();
+        html.element("span", "n num", number).open("span");
+        super::worded(html, title);
+        html.close().element("span", "r", word).close();
     }
     html.close().close();
 }

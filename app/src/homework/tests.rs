@@ -104,7 +104,7 @@ fn a_violation_that_was_searched_for_is_drawn_and_told() {
     let html = page::main(&shown("keep", starter, Some(graded)));
     assert!(html.contains("<svg width=\"472\"") && html.contains("8 moves"), "{html}");
     assert_eq!(html.matches("<td class=\"num\">").count(), 16, "eight moves, with number and tick");
-    assert!(html.contains("A reads `zero`: it goes on in Holding"), "{html}");
+    assert!(html.contains("A reads <code>zero</code>: it goes on in Holding"), "{html}");
 }
 
 #[test]

@@ -51,7 +51,9 @@ fn moves(html: &mut Html, told: &[Told]) {
     for (n, told) in (1..).zip(told) {
         html.class("tr", if n == last { "fail" } else { "" });
         html.element("td", "num", &n.to_string()).element("td", "num", &told.tick.to_string());
-        html.element("td", "w", &told.what).element("td", "", &told.a).element("td", "", &told.row);
+        html.class("td", "w");
+        super::worded(html, &told.what);
+        html.close().element("td", "", &told.a).element("td", "", &told.row);
         html.element("td", "", if told.b_inside { "inside" } else { "" }).close();
     }
     html.close().close().close();

@@ -2,8 +2,11 @@
 
 use std::collections::BTreeSet;
 
+use locks::homework::EXERCISES;
+
 use super::content::{AGENDA, Lesson};
 use super::state::Known;
+use crate::homework::Standing;
 use crate::html::Html;
 use crate::stage::view::words;
 
@@ -14,6 +17,8 @@ pub struct Proved {
     pub known: Known,
     /// Runs that this server has.
     pub here: BTreeSet<String>,
+    /// What they passed of the homework.
+    pub homework: Standing,
     /// Now, in milliseconds since the Unix epoch.
     pub at_ms: i64,
 }
@@ -25,14 +30,16 @@ pub(crate) fn main(proved: &Proved) -> String {
     html.class("main", "plain cert").attr("id", "main").element("h1", "", "What was proved");
     let tasks: usize = progress.steps.iter().map(|step| step.tasks).sum();
     let done: usize = progress.steps.iter().map(|step| step.done).sum();
+    let passed = proved.homework.passed();
     let says = format!(
-        "{done} of {tasks} tasks of the guided lesson, on {} (UTC). What was done here was found by a predicate in the \
+        "{done} of {tasks} tasks of the guided lesson and {passed} of {} exercises of the homework, on {} (UTC). What was done here was found by a predicate in the \
          event log of a run; the run and the event stand beside it. Marks that came in from a file stand on that \
          file's word.",
+        EXERCISES.len(),
         words::date(proved.at_ms)
     );
     html.element("p", "ink2", &says);
-    if done == 0 {
+    if done == 0 && passed == 0 {
         html.element("p", "", "Nothing yet.");
         html.class("p", "").class("a", "btn btn-main").attr("href", "/lesson").text("To the lesson").close().close();
     }
@@ -56,8 +63,24 @@ pub(crate) fn main(proved: &Proved) -> String {
         }
         html.close().close();
     }
+    homework(&mut html, &proved.homework);
     html.element("p", "muted", "“No violation” is said of the runs named here, and of no others.");
     html.finish()
+}
+
+/// What was passed of the homework.
+fn homework(html: &mut Html, standing: &Standing) {
+    if standing.passed() == 0 {
+        return;
+    }
+    html.class("section", "").element("h2", "", "Homework").open("ul");
+    for exercise in EXERCISES.into_iter().filter(|exercise| standing.of(exercise).passed) {
+        html.class("li", "").icon("check", false).class("div", "").open("p").open("a");
+        html.attr("href", &format!("/homework/{}", exercise.slug)).text(exercise.title).close().close();
+        let best = standing.of(exercise).score.map_or_else(String::new, |score| format!(", best score {score}"));
+        html.element("p", "ev", &format!("graded by the lab: no violation{best}")).close().close();
+    }
+    html.close().close();
 }
 
 fn evidence(html: &mut Html, proved: &Proved, run: &str, event: u64, mark: Option<&str>) {

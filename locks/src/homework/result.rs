@@ -81,6 +81,19 @@ pub struct Mistake {
     pub code: Option<String>,
 }
 
+#[cfg(feature = "scenario")]
+impl Mistake {
+    /// What a reader of TOML found.
+    pub(super) fn of(problem: crate::scenario::Problem) -> Mistake {
+        let message = match problem.allowed.as_str() {
+            "" => problem.what,
+            allowed => format!("{} (allowed: {allowed})", problem.what),
+        };
+        let place = |n: usize| u32::try_from(n).ok();
+        Mistake { message, line: place(problem.line), column: place(problem.column), ..Mistake::default() }
+    }
+}
+
 impl Graded {
     /// No violation in so many schedules.
     pub fn passed(schedules: u32) -> Graded {

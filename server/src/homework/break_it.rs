@@ -97,7 +97,7 @@ fn unlike(part: &Part, scenario: &Scenario, finished: Finished) -> Option<Graded
     match outcome {
         Outcome::Held => None,
         Outcome::Failed => {
-            let reason = match most(&verdict) {
+            let reason = match verdict.most_effects() {
                 0 | 1 => ("one effect", "The slot was settled once at most."),
                 _ => ("nothing stale", "The slot was settled twice, and neither effect was stale."),
             };
@@ -118,15 +118,10 @@ fn unlike(part: &Part, scenario: &Scenario, finished: Finished) -> Option<Graded
 fn observed(verdict: &Verdict) -> String {
     format!(
         "{} accepted effects of the slot, {} of them stale; outcomes: {}.",
-        most(verdict),
+        verdict.most_effects(),
         verdict.stale_effects.len(),
         outcomes(verdict)
     )
-}
-
-/// The most accepted effects of a slot.
-fn most(verdict: &Verdict) -> u32 {
-    verdict.effects_per_slot.values().copied().max().unwrap_or(0)
 }
 
 fn outcomes(verdict: &Verdict) -> String {

@@ -12,10 +12,11 @@
 //! | [`sandbox`] | the stores of one attempt |
 //! | [`graded`], [`stop`] | what a play comes to, and why it stops |
 //! | `kept` | what was handed in is kept |
-//! | `break_it` | exercise 7, played on a lab |
+//! | `break_it`, `choose` | exercises 7 and 8, played on a lab |
 //! | [`cli`] | `aegis grade` |
 
 mod break_it;
+mod choose;
 pub mod claim;
 pub mod cli;
 mod evidence;
@@ -70,6 +71,7 @@ pub async fn grade(lab: &Lab, exercise: &'static Exercise, submission: &[u8]) ->
         "keep" => return locks::homework::keep::grade(text),
         "redlock" => return locks::homework::redlock::grade(text),
         "break" => return break_it::grade(lab, text).await,
+        "choose" => return choose::grade(lab, text).await,
         _ => {}
     }
     let graded = async {

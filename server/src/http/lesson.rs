@@ -11,6 +11,7 @@
 
 use app::Page;
 use app::lesson::LessonPage;
+use app::lesson::certificate::Proved;
 use app::lesson::page::StepPage;
 use axum::body::Bytes;
 use axum::extract::{Path, State};
@@ -23,6 +24,7 @@ use tower_governor::GovernorLayer;
 use tower_governor::governor::GovernorConfigBuilder;
 
 use super::App;
+use super::homework::standing;
 use super::learner::Learner;
 use super::live::too_many;
 use super::pages::{problem, show};
@@ -77,7 +79,11 @@ async fn agenda(State(app): State<App>, learner: Learner) -> Response {
 }
 
 async fn certificate(State(app): State<App>, learner: Learner) -> Response {
-    match app.tutor.proved(&learner.0).await {
+    let proved = async {
+        let homework = standing(&app, &learner).await?;
+        Ok::<_, TutorError>(Proved { homework, ..app.tutor.proved(&learner.0).await? })
+    };
+    match proved.await {
         Ok(proved) => show(Page::Lesson(LessonPage::Certificate(Box::new(proved)))),
         Err(error) => problem(error.into()),
     }

@@ -65,6 +65,9 @@ const BODY_LIMIT: usize = 64 * 1024;
 /// Longest time of an ordinary request; a first lab may have to make its stores.
 const REQUEST_LIMIT: Duration = Duration::from_secs(30);
 
+/// Longest time of a submission's grading.
+const GRADING_LIMIT: Duration = Duration::from_secs(150);
+
 /// What handlers need.
 #[derive(Clone)]
 pub struct App {
@@ -107,12 +110,16 @@ fn router(app: App) -> Router {
         .merge(live::router())
         .merge(matrix::router())
         .merge(lesson::router())
-        .merge(homework::router())
         .merge(pages::router())
         .layer(CompressionLayer::new().compress_when(uncompressed))
         .layer(TimeoutLayer::with_status_code(StatusCode::SERVICE_UNAVAILABLE, REQUEST_LIMIT));
+    // Grading plays many schedules, some with leases that must end.
+    let graded = homework::router()
+        .layer(CompressionLayer::new())
+        .layer(TimeoutLayer::with_status_code(StatusCode::SERVICE_UNAVAILABLE, GRADING_LIMIT));
     Router::new()
         .merge(timed)
+        .merge(graded)
         .merge(sse::router())
         .route("/api/{*path}", any(unread::nothing_there))
         .route("/healthz", get(health))

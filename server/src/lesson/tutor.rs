@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use app::data::RunPage;
+use app::homework::Standing;
 use app::lesson::certificate::Proved;
 use app::lesson::content::Part;
 use app::lesson::page::StepPage;
@@ -205,7 +206,7 @@ impl Tutor {
                 here.insert(run.clone());
             }
         }
-        Ok(Proved { known, here, at_ms: Utc::now().timestamp_millis() })
+        Ok(Proved { known, here, homework: Standing::default(), at_ms: Utc::now().timestamp_millis() })
     }
 
     /// Keep what a learner says to a question.

@@ -63,14 +63,7 @@ impl Answer {
         let read = if problems.is_empty() { answer(&root, &mut problems) } else { None };
         match (read, problems.in_text(text).into_iter().next()) {
             (Some(read), None) => Ok(read),
-            (_, Some(problem)) => {
-                let place = |n: usize| u32::try_from(n).ok();
-                let message = match problem.allowed.as_str() {
-                    "" => problem.what,
-                    allowed => format!("{} (allowed: {allowed})", problem.what),
-                };
-                Err(Mistake { message, line: place(problem.line), column: place(problem.column), ..Mistake::default() })
-            }
+            (_, Some(problem)) => Err(Mistake::of(problem)),
             // A reader that gives up says why; should one not, that is still no answer.
             (None, None) => Err(Mistake { message: "no moves".to_owned(), ..Mistake::default() }),
         }

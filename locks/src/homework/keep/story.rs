@@ -159,7 +159,7 @@ impl Told {
 /// What is said of an answer that passed.
 pub(super) fn said(worlds: u32) -> String {
     format!(
-        "Explored exhaustively: {worlds} states, every order of events up to tick {HORIZON} and every day without \
+        "Explored exhaustively, {worlds} states: every order of events up to tick {HORIZON} and every day without \
          trouble up to tick {QUIET_HORIZON}, with a lease of 6 ticks and at most two calls on their way."
     )
 }

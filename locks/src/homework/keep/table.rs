@@ -74,14 +74,7 @@ impl Table {
         let table = if problems.is_empty() { table(&root, &mut problems) } else { None };
         match (table, problems.in_text(text).into_iter().next()) {
             (Some(table), None) => Ok(table),
-            (_, Some(problem)) => {
-                let message = match problem.allowed.as_str() {
-                    "" => problem.what,
-                    allowed => format!("{} (allowed: {allowed})", problem.what),
-                };
-                let place = |n: usize| u32::try_from(n).ok();
-                Err(Mistake { message, line: place(problem.line), column: place(problem.column), ..Mistake::default() })
-            }
+            (_, Some(problem)) => Err(Mistake::of(problem)),
             // A reader that gives up says why; should one not, that is still no table.
             (None, None) => Err(Mistake { message: "no table".to_owned(), ..Mistake::default() }),
         }

@@ -178,7 +178,8 @@ async fn keep_draft(app: &App, learner: &Learner, exercise: &Exercise, text: &st
     control.save_draft(&learner.0, exercise.slug, text).await.map_err(ApiError::lab)
 }
 
-async fn standing(app: &App, learner: &Learner) -> Result<Standing, LabError> {
+/// How a learner stands with the exercises.
+pub(super) async fn standing(app: &App, learner: &Learner) -> Result<Standing, LabError> {
     let rows = app.homework.control().await?.homework(&learner.0).await?;
     let stand = |row: Row| {
         let stand = Stand {
