@@ -1,13 +1,17 @@
 //! The homework as a learner does it: wrong, then right; the keyboard alone; a draft that is there after a reload; and
 //! all of it without scripts.
 
+use std::time::Duration;
+
 use fantoccini::Locator;
-use locks::homework::{keep, redlock};
+use locks::homework::{keep, redlock, release};
 use serde_json::json;
 
 use crate::chrome::Chrome;
 use crate::common::served::Served;
 
+/// How long grading on real stores may take on a busy machine.
+const GRADED: Duration = Duration::from_secs(60);
 const ESCAPE: &str = "\u{e00c}";
 const TAB: &str = "\u{e004}";
 const CONTROL_ENTER: &str = "\u{e009}\u{e007}";
@@ -93,6 +97,38 @@ async fn arithmetic_by_the_keyboard_alone() {
     area.send_keys(CONTROL_ENTER).await.unwrap();
     chrome.until("it passed", "return document.querySelector('#h-result .chip-solid')?.textContent === 'Passed'").await;
     chrome.keep("homework-redlock-passed").await;
+    chrome.close().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+#[ignore = "needs the page and a browser: scripts/test runs it"]
+async fn a_script_on_a_real_store_wrong_then_right() {
+    let lab = Served::start();
+    let chrome = Chrome::open(1440, 900).await;
+    chrome.client.goto(&format!("{}/homework", lab.url)).await.unwrap();
+    chrome.press("Begin").await;
+    chrome.until("the editor", LIVE).await;
+    chrome.press("Grade").await;
+    chrome.until_within(GRADED, "it failed", "return document.querySelector('#h-result .viol-chip') !== null").await;
+    chrome.until("in the third", "return document.querySelector('.sched .fail .n')?.textContent === '3'").await;
+    chrome.keep("homework-release-failed").await;
+
+    // The schedule is a run, and opens at the event.
+    chrome.press("Open at event #").await;
+    chrome
+        .until("the run", "return location.pathname.startsWith('/runs/') && location.search.startsWith('?at=')")
+        .await;
+    chrome.until("on the stage", "return document.querySelector('.tl svg') !== null && hydrated()").await;
+    chrome.keep("homework-release-run").await;
+    chrome.client.back().await.unwrap();
+    chrome.until("the editor again", LIVE).await;
+
+    chrome.write(release::EXERCISE.model).await;
+    chrome.press("Grade").await;
+    let passed = "return document.querySelector('#h-result .chip-solid')?.textContent === 'Passed'";
+    chrome.until_within(GRADED, "it passed", passed).await;
+    chrome.until("all of them", "return document.querySelectorAll('.sched .r').length === 13").await;
+    chrome.keep("homework-release-passed").await;
     chrome.close().await;
 }
 
