@@ -48,3 +48,21 @@ async fn the_model_passes_and_known_wrong_choices_fail_for_their_reason() {
     }
     lab.close().await;
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_time_out_that_fails_is_shown_on_five_real_nodes() {
+    let data = data_dir();
+    let lab = lab(data.path()).await;
+    let exercise = exercise("redlock").unwrap();
+    for (timeout_ms, reason) in [(1500, "nothing left"), (20, "live nodes given up")] {
+        let text = locks::homework::redlock::EXERCISE.model.replace("= 100", &format!("= {timeout_ms}"));
+        match server::homework::grade(&lab, exercise, text.as_bytes()).await {
+            Graded::Failed(failure) => {
+                assert_eq!(failure.reason, reason);
+                assert!(failure.at > 0 && !failure.evidence.is_empty(), "a run that shows it");
+            }
+            other => panic!("{text}\n{other:?}"),
+        }
+    }
+    lab.close().await;
+}
