@@ -2,6 +2,7 @@
 
 mod common;
 
+use app::stage::Stage;
 use common::{data_dir, lab};
 use locks::homework::{Graded, exercise};
 use server::homework::{grade, keep};
@@ -19,6 +20,10 @@ async fn a_failure_is_a_run_that_can_be_opened_at_its_event() {
     assert!(failure.evidence.is_empty());
     let log = shelf.log(&run).await.unwrap();
     assert!(log.is_ended() && failure.at < log.newest());
+    // It is shown by the same fold as every run.
+    let stage = Stage::of(log.after(0).iter().map(|event| &**event));
+    assert_eq!((stage.trouble.map(|(seq, _)| seq), stage.replicas.len()), (Some(failure.at), 3));
+    assert_eq!(stage.wire.rows.len(), 1, "what A sent");
     let tag = format!("homework/release/{}", failure.schedule);
     let stored = lab.control().await.unwrap().load_run(&run).await.unwrap().unwrap();
     assert_eq!((stored.tag, stored.owner), (Some(tag), Some("ann".to_owned())));

@@ -14,7 +14,8 @@ use super::schedule::{Arg, Dice, Replica, Schedule, Step, of, printable};
 use super::stop::{Reason, Stop, Violation};
 use crate::lab::{Lab, LabError};
 
-const ABOUT: About =
+/// How its schedules are shown.
+pub(super) const ABOUT: About =
     About { strategy: "redis-set-nx", replicas: &["A", "B", "C"], endpoint: Endpoint::Redis(1), lock: "settle" };
 
 /// The lock of most schedules.

@@ -385,6 +385,8 @@ fn actions_that_are_not_built_yet_are_read_and_refused() {
     for not_yet in [
         "session = { replica = \"A\", do = \"begin\" }",
         "session = { replica = \"A\", set = { TimeZone = \"Asia/Tokyo\" } }",
+        "session = { replica = \"A\", do = \"send\", with = [\"settle\", 1, { clock_ms = -5 }], until = \"write\" }",
+        "session = { replica = \"B\", own = true, do = \"send\", sql = \"select 1\" }",
     ] {
         let problems = steps(&[not_yet]);
         assert_eq!(problems.trim(), "bad.toml:8:1: `session` is not supported yet");
