@@ -160,11 +160,7 @@ impl Play<'_> {
                 seen.answer = Some(self.answer(*by).await?);
                 by_others = by.own;
             }
-            Step::Pass(replicas) => {
-                for replica in replicas {
-                    self.pass(of(replica)).await?;
-                }
-            }
+            Step::Pass(by) => self.pass(of(by)).await?,
             Step::Wait(ms) => tokio::time::sleep(Duration::from_millis(*ms)).await,
             Step::Elapse(ms) => {
                 self.admin(&self.tables.elapse.replace("$1", &ms.to_string())).await?;

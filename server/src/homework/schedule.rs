@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use locks::action::{Action, Advance, Wait};
+use locks::action::{Action, Wait};
 use locks::ids::Endpoint;
 use serde_json::{Value, json};
 
@@ -79,8 +79,8 @@ pub enum Step {
     Settle(Session),
     /// The answer to what that session was sent.
     Answer(Session),
-    /// Let replicas pass the gate at which they wait.
-    Pass(Vec<Replica>),
+    /// Let a replica pass the gate at which it waits.
+    Pass(Replica),
     /// Wait, in milliseconds.
     Wait(u64),
     /// Every expiry comes nearer by so many milliseconds.
@@ -154,10 +154,7 @@ impl Step {
             Step::Own(by, sql) => session(&own(by), &[("do", json!("send")), ("sql", json!(sql))]),
             Step::Settle(by) => Action::Wait(Wait::Blocked { replica: by.replica.to_owned(), limit_ms: LIMIT_MS }),
             Step::Answer(by) => session(by, &[("do", json!("answer"))]),
-            Step::Pass(replicas) => {
-                let replica = replicas.iter().map(|name| (*name).to_owned()).collect();
-                Action::Advance(Advance { replica, until: None, limit_ms: LIMIT_MS })
-            }
+            Step::Pass(by) => session(&of(by), &[("do", json!("pass"))]),
             Step::Wait(ms) => Action::Wait(Wait::Ms(*ms)),
             Step::Elapse(ms) => Action::Elapse { ms: ms.unsigned_abs() },
             Step::Sql(sql) => Action::Sql(sql.clone()),

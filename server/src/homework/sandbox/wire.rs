@@ -295,9 +295,12 @@ mod tests {
 
     async fn answered(bytes: &[u8]) -> Came {
         let (stream, mut server) = UnixStream::pair().unwrap();
-        server.write_all(bytes).await.unwrap();
-        drop(server);
-        Wire { stream, bytes: Vec::new(), pid: 0, status: b'I', over: false }.answer().await
+        let said = bytes.to_vec();
+        // It is more than a socket holds, and not all of it is read.
+        let saying = tokio::spawn(async move { server.write_all(&said).await });
+        let came = Wire { stream, bytes: Vec::new(), pid: 0, status: b'I', over: false }.answer().await;
+        drop(saying.await);
+        came
     }
 
     #[tokio::test]

@@ -1,5 +1,5 @@
 //! `session = { replica, do = "begin" | "commit" | "rollback" }` or `{ replica, set = { TimeZone = "..." } }`; in
-//! homework also `do = "submit" | "send" | "answer"`: the learner's statement, `with` its parameters, `until` a gate.
+//! homework also `do = "submit" | "send" | "pass" | "answer"`: the learner's statement, `with` its parameters, `until` a gate.
 
 use std::collections::BTreeMap;
 
@@ -21,7 +21,7 @@ pub(super) fn read(node: &Node, problems: &mut Problems) -> Option<Action> {
         problems.add(&node.span, "`session` must do one thing", "one of `do`, `set`");
     }
     if let Some(node) = table.get("do") {
-        let words = ["begin", "commit", "rollback", "submit", "send", "answer"].map(|word| (word, word));
+        let words = ["begin", "commit", "rollback", "submit", "send", "pass", "answer"].map(|word| (word, word));
         session.insert("do".to_owned(), word(node, "do", &words, problems)?.into());
     }
     if let Some(node) = table.get("set") {
