@@ -13,6 +13,7 @@ use locks::scenario::{Expect, Scenario, Step as ScenarioStep};
 use locks::setup::{Gated, Setup};
 use serde_json::Value;
 
+use super::graded::Watch;
 use super::schedule::Schedule;
 use crate::clock;
 use crate::run::log::{RunId, new_run_id};
@@ -20,6 +21,9 @@ use crate::run::runner::script_hash;
 
 /// Most characters of a value that are kept.
 const MOST: usize = 4096;
+
+/// The session of whatever is not the learner's.
+pub const GRADER: &str = "grader";
 
 /// See the module.
 pub struct Evidence {
@@ -34,11 +38,12 @@ pub struct Evidence {
     began: BTreeSet<String>,
     sessions: BTreeSet<(String, String)>,
     scenario: Scenario,
+    watch: Watch,
 }
 
 impl Evidence {
     /// Of that schedule of that exercise, whose stores are that one.
-    pub fn new(exercise: &Exercise, schedule: &Schedule, setup: &About) -> Evidence {
+    pub fn new(exercise: &Exercise, schedule: &Schedule, setup: &About, watch: &Watch) -> Evidence {
         let scenario = Scenario {
             name: format!("{}-{}", exercise.slug, schedule.name),
             title: format!("{}: {}", exercise.title, schedule.title),
@@ -64,6 +69,7 @@ impl Evidence {
             began: BTreeSet::new(),
             sessions: BTreeSet::new(),
             scenario,
+            watch: watch.clone(),
         };
         let scenario = &evidence.scenario;
         let began = Kind::Began {
@@ -155,6 +161,9 @@ impl Evidence {
     pub fn answered(&mut self, replica: &str, name: &str, reply: Reply) -> u64 {
         let (command, at) = self.sent.remove(replica).unwrap_or((CommandId(0), clock::now_us()));
         let took_us = clock::now_us().saturating_sub(at);
+        if name != GRADER {
+            self.watch.add(took_us);
+        }
         let lock = self.lock.clone();
         self.replica(replica, Kind::Answered { attempt: None, lock, command, name: name.to_owned(), reply, took_us })
     }

@@ -140,6 +140,7 @@ mod tests {
     use locks::scenario::Scenario;
 
     use super::evidence::Evidence;
+    use super::graded::Watch;
     use super::schedule::Schedule;
 
     /// Only the one thing is wrong with them that `aegis run` cannot do.
@@ -148,7 +149,7 @@ mod tests {
         let mut read = 0;
         let mut check = |exercise, schedules: Vec<Schedule>, about| {
             for schedule in schedules {
-                let text = Evidence::new(exercise, &schedule, about).steps_as_file();
+                let text = Evidence::new(exercise, &schedule, about, &Watch::default()).steps_as_file();
                 let problems = Scenario::parse(&text).err().unwrap_or_default();
                 let others: Vec<_> =
                     problems.iter().filter(|problem| !problem.to_string().contains("not supported yet")).collect();

@@ -11,7 +11,7 @@ use serde_json::{Map, Value};
 use sqlx::{AssertSqlSafe, Row};
 use tokio::time::{Instant, timeout};
 
-use super::evidence::{Evidence, short};
+use super::evidence::{Evidence, GRADER, short};
 use super::sandbox::postgres::Sandbox;
 use super::sandbox::wire::{Came, Refusal, Wire};
 use super::schedule::{Arg, Session, Step, of, own};
@@ -412,7 +412,7 @@ pub fn plain_text(value: &Value) -> String {
 }
 
 fn name(session: Session) -> &'static str {
-    if session.own { "grader" } else { "submission" }
+    if session.own { GRADER } else { "submission" }
 }
 
 fn running(session: Session) -> String {

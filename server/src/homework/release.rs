@@ -6,7 +6,7 @@ use locks::homework::{Graded, Mistake};
 use locks::ids::Endpoint;
 
 use super::evidence::{About, Evidence};
-use super::graded::{failed, within};
+use super::graded::{Watch, failed, within};
 use super::play_lua::{Keys, Oracle, Scripts, Seen, play};
 use super::sandbox::redis::{Sandbox, Workshop};
 use super::sandbox::resp::Came;
@@ -33,8 +33,9 @@ pub async fn grade(lab: &Lab, workshop: &Workshop, text: &str) -> Result<Graded,
         Ok(scripts) => scripts,
         Err(mistake) => return Ok(Graded::YourError(mistake)),
     };
+    let watch = Watch::default();
     let mut sandbox = Sandbox::open(lab, workshop).await?;
-    let graded = within(all(&mut sandbox, &scripts)).await;
+    let graded = within(&watch, all(&mut sandbox, &scripts, &watch)).await;
     sandbox.close().await;
     match graded {
         Ok(graded) => Ok(graded),
@@ -43,11 +44,11 @@ pub async fn grade(lab: &Lab, workshop: &Workshop, text: &str) -> Result<Graded,
 }
 
 /// All schedules, to the first that stops; `Err`: its server ended.
-async fn all(sandbox: &mut Sandbox, scripts: &Scripts) -> Result<Graded, Schedule> {
+async fn all(sandbox: &mut Sandbox, scripts: &Scripts, watch: &Watch) -> Result<Graded, Schedule> {
     let schedules = schedules(scripts.len());
     let count = schedules.len() as u32;
     for schedule in schedules {
-        let mut evidence = Evidence::new(&EXERCISE, &schedule, &ABOUT);
+        let mut evidence = Evidence::new(&EXERCISE, &schedule, &ABOUT, watch);
         let mut oracle = Model::default();
         match play(sandbox, scripts, &schedule.steps, &mut oracle, &mut evidence).await {
             Ok(()) => {}
@@ -68,7 +69,7 @@ async fn all(sandbox: &mut Sandbox, scripts: &Scripts) -> Result<Graded, Schedul
 /// A server ended. It was the script's doing if the model's lives through the same schedule on another.
 async fn model_lives(lab: &Lab, workshop: &Workshop, schedule: &Schedule) -> Result<Graded, LabError> {
     let mut sandbox = Sandbox::open(lab, workshop).await?;
-    let mut evidence = Evidence::new(&EXERCISE, schedule, &ABOUT);
+    let mut evidence = Evidence::new(&EXERCISE, schedule, &ABOUT, &Watch::default());
     let model = Scripts::one(EXERCISE.model);
     let played = play(&mut sandbox, &model, &schedule.steps, &mut Model::default(), &mut evidence).await;
     sandbox.close().await;

@@ -3,7 +3,7 @@
 use locks::homework::{Exercise, Graded, Mistake};
 
 use super::evidence::{About, Evidence};
-use super::graded::{failed, within};
+use super::graded::{Watch, failed, within};
 use super::play_sql::{Oracle, Tables, play};
 use super::sandbox::postgres::{Sandbox, Workshop};
 use super::schedule::Schedule;
@@ -28,8 +28,9 @@ pub struct Task {
 
 /// Grade a submission.
 pub async fn grade(lab: &Lab, workshop: &Workshop, task: &Task, text: &str) -> Result<Graded, LabError> {
+    let watch = Watch::default();
     let mut sandbox = Sandbox::open(lab, workshop, task.tables.schema).await?;
-    let graded = within(all(&mut sandbox, task, text)).await;
+    let graded = within(&watch, all(&mut sandbox, task, text, &watch)).await;
     sandbox.close().await;
     match graded {
         Ok(graded) => Ok(graded),
@@ -38,11 +39,11 @@ pub async fn grade(lab: &Lab, workshop: &Workshop, task: &Task, text: &str) -> R
 }
 
 /// `Err`: in that schedule the server ended.
-async fn all(sandbox: &mut Sandbox, task: &Task, text: &str) -> Result<Graded, Schedule> {
+async fn all(sandbox: &mut Sandbox, task: &Task, text: &str, watch: &Watch) -> Result<Graded, Schedule> {
     let schedules = (task.schedules)();
     let count = schedules.len() as u32;
     for schedule in schedules {
-        let mut evidence = Evidence::new(task.exercise, &schedule, &task.about);
+        let mut evidence = Evidence::new(task.exercise, &schedule, &task.about, watch);
         let mut oracle = (task.oracle)();
         match play(sandbox, &task.tables, text, &schedule.steps, &mut *oracle, &mut evidence).await {
             Ok(()) => {}
@@ -64,7 +65,7 @@ async fn all(sandbox: &mut Sandbox, task: &Task, text: &str) -> Result<Graded, S
 /// schedule on another.
 async fn model_lives(lab: &Lab, workshop: &Workshop, task: &Task, schedule: &Schedule) -> Result<Graded, LabError> {
     let mut sandbox = Sandbox::open(lab, workshop, task.tables.schema).await?;
-    let mut evidence = Evidence::new(task.exercise, schedule, &task.about);
+    let mut evidence = Evidence::new(task.exercise, schedule, &task.about, &Watch::default());
     let (model, mut oracle) = (task.exercise.model, (task.oracle)());
     let played = play(&mut sandbox, &task.tables, model, &schedule.steps, &mut *oracle, &mut evidence).await;
     sandbox.close().await;
