@@ -5,6 +5,9 @@ import patch from "/patch.js";
 const step = document.querySelector("main.lesson")?.dataset.step;
 const AWAY = "The lab does not answer. It may have been ended, or be starting again: this page goes on by itself when it answers.";
 let latest = 0, again = null, stream = null;
+// What was sent and not answered: nothing is asked for meanwhile that could be older than it.
+let posts = 0, wanted = false;
+const sent = new Set();
 
 function say(text) {
   const status = document.getElementById("l-said");
@@ -22,29 +25,33 @@ function filling(part) {
   return inputs.some(input => input.type === "number" ? input.value !== input.defaultValue : input.checked !== input.defaultChecked);
 }
 
-async function put(answer, number, sent) {
-  if (!answer.ok) return say(await refused(answer));
+async function put(answer, number) {
+  if (!answer.ok) { sent.clear(); return say(await refused(answer)); }
   const page = new DOMParser().parseFromString(await answer.text(), "text/html");
   if (number !== latest) return;
   const done = document.querySelectorAll("#l-tasks li.done").length;
   for (const fresh of page.getElementById("l-parts")?.children ?? []) {
     const old = document.getElementById(fresh.id);
-    if (!old || (old !== sent && old.matches(".ask") && filling(old))) continue;
+    if (!old || (!sent.has(old.id) && old.matches(".ask") && filling(old))) continue;
     const focused = old.contains(document.activeElement) ? document.activeElement : null;
     patch(old, fresh);
     if (focused && !focused.isConnected) document.getElementById(fresh.id)?.querySelector("button, a, input, summary")?.focus({ preventScroll: true });
   }
+  sent.clear();
   const ticked = [...document.querySelectorAll("#l-tasks li.done")];
   if (ticked.length > done) say(`Proved: ${ticked.map(item => item.querySelector("a").textContent).join("; ")}.`);
 }
 
-async function load(address, options, sent) {
+async function load(address, options) {
   const number = ++latest;
-  try { await put(await fetch(address, options), number, sent); }
+  try { await put(await fetch(address, options), number); }
   catch { if (number === latest) say(AWAY); }
 }
 
-function refresh() { return load(`/lesson/${step}/parts`); }
+function refresh() {
+  if (posts) wanted = true;
+  else load(`/lesson/${step}/parts`);
+}
 
 // Listens while the page is seen; many changes at once are one.
 function follow() {
@@ -71,8 +78,14 @@ addEventListener("submit", event => {
   body.append(button.name, button.value);
   button.setAttribute("aria-busy", "true");
   if (button.name === "do") say("");
-  load(form.action.split("#")[0], { method: "POST", body, headers: { "x-parts": "1" } }, form.closest(".ask"))
-    .finally(() => button.removeAttribute("aria-busy"));
+  const ask = form.closest(".ask");
+  if (ask) sent.add(ask.id);
+  posts++;
+  load(form.action.split("#")[0], { method: "POST", body, headers: { "x-parts": "1" } }).finally(() => {
+    button.removeAttribute("aria-busy");
+    posts--;
+    if (!posts && wanted) { wanted = false; refresh(); }
+  });
 });
 
 // Progress from a file.

@@ -13,7 +13,7 @@ const SPACE: char = ' ';
 const SHIFT: char = '\u{e008}';
 
 /// More presses of a key than any page needs.
-const PATIENCE: usize = 160;
+const PATIENCE: usize = 250;
 
 #[tokio::test(flavor = "multi_thread")]
 #[ignore = "needs the page and a browser: scripts/test runs it"]
@@ -99,24 +99,24 @@ impl Chrome {
 
     /// Go to the link or button that says this by the tabulator.
     async fn to(&self, text: &str) {
-        self.tab_to(text, &format!("document.activeElement.textContent.includes('{text}')")).await;
+        self.tab_to(text, &format!("document.activeElement.textContent.includes('{text}')"), true).await;
     }
 
     /// Go to an element by the tabulator.
     async fn to_css(&self, css: &str) {
-        self.tab_to(css, &format!("document.activeElement.matches(\"{css}\")")).await;
+        self.tab_to(css, &format!("document.activeElement.matches(\"{css}\")"), true).await;
     }
 
-    async fn tab_to(&self, what: &str, there: &str) {
-        // Where a page was just loaded the focus is at its beginning; otherwise on from where it is, or back.
-        for n in 0..2 * PATIENCE {
+    /// On from where the focus is, or back.
+    async fn tab_to(&self, what: &str, there: &str, on: bool) {
+        for _ in 0..PATIENCE {
             let here = format!("const here = document.activeElement; return here !== document.body && {there}");
             if self.script(&here).await == true {
                 let seen = "return document.activeElement.matches(':focus-visible')";
                 assert_eq!(self.script(seen).await, true, "nobody sees that {what} has the focus");
                 return;
             }
-            match n < PATIENCE {
+            match on {
                 true => self.key(TAB).await,
                 false => {
                     let keys = KeyActions::new("keyboard".to_owned());
@@ -164,7 +164,8 @@ impl Chrome {
     }
 
     async fn pager(&self, step: u8) {
-        self.to_css(&format!("#l-steps a[href='/lesson/{step}']")).await;
+        let link = format!("document.activeElement.matches(\"#l-steps a[href='/lesson/{step}']\")");
+        self.tab_to("the steps of the lesson", &link, false).await;
         self.key(ENTER).await;
         let there = format!("return document.querySelector('main.lesson')?.dataset.step === '{step}'");
         self.until("the step", &there).await;
