@@ -10,9 +10,11 @@ use std::process::{Command, Output};
 use locks::scenario::{Problem, Scenario};
 use locks::setup::StrategyName;
 use locks::strategy::{self, Mutant};
+use serde_json::Value;
 
-/// So many runs of `aegis run` side by side, and so many labs: runs wait for time more than for a core.
-const SIDE_BY_SIDE: usize = 4;
+/// So many runs side by side: they wait for time more than for a core, and every one holds on a machine that is
+/// busy with something else too.
+const SIDE_BY_SIDE: usize = 8;
 
 /// All files of the lab, by name.
 fn files() -> BTreeMap<String, PathBuf> {
@@ -33,10 +35,10 @@ fn read(path: &Path) -> Scenario {
 }
 
 /// `aegis run`, with a lab of its own.
-fn run(files: &[&PathBuf]) -> Output {
+fn run(files: &[&PathBuf], options: &[&str]) -> Output {
     let data = common::data_dir();
     let mut command = Command::new(common::aegis());
-    command.arg("run").arg("--data-dir").arg(data.path()).args(files);
+    command.arg("run").arg("--data-dir").arg(data.path()).args(files).args(options);
     command.args(["--jobs", &SIDE_BY_SIDE.to_string()]);
     command.output().unwrap()
 }
@@ -60,7 +62,7 @@ fn every_file_reads_is_called_what_it_is_and_expects_something() {
 #[test]
 fn every_file_holds() {
     let files = files();
-    let output = run(&files.values().chain(files.values()).collect::<Vec<_>>());
+    let output = run(&files.values().chain(files.values()).collect::<Vec<_>>(), &[]);
     assert_eq!(output.status.code(), Some(0), "{}", what_did_not_hold(&output));
 }
 
@@ -89,8 +91,8 @@ fn every_broken_mutant_is_caught() {
             breaks.then_some(Changed { path: right, strategy: wrong.strategy, parts: wrong.mutant })
         })
         .collect();
-    for (changed, output) in run_changed(&changed) {
-        assert_eq!(output.status.code(), Some(1), "{changed:?}:\n{}", said(&output));
+    for (changed, outcome, said) in run_changed(&changed) {
+        assert_eq!(outcome, "failed", "{changed:?}:\n{said:#}");
     }
 }
 
@@ -109,9 +111,9 @@ fn every_variant_that_helps_is_missed_where_it_is_missing() {
         .filter(|(_, name)| strategy::find(name).unwrap().1.is_some_and(helps))
         .map(|(path, name)| Changed { path, strategy: StrategyName { mutant: None, ..name }, parts: Vec::new() })
         .collect();
-    for (changed, output) in run_changed(&without) {
-        assert!(matches!(output.status.code(), Some(0 | 1)), "{changed:?}:\n{}", said(&output));
-        if output.status.code() == Some(1) {
+    for (changed, outcome, said) in run_changed(&without) {
+        assert!(matches!(&outcome[..], "held" | "failed"), "{changed:?}:\n{said:#}");
+        if outcome == "failed" {
             let with = read(changed.path).setup.strategy.to_string();
             missing.retain(|variant| *variant != with);
         }
@@ -127,24 +129,26 @@ struct Changed<'a> {
     parts: Vec<String>,
 }
 
-/// Run them, some at once.
-fn run_changed<'a>(all: &'a [Changed<'a>]) -> Vec<(&'a Changed<'a>, Output)> {
+/// Run them, some at once; what each came to, in a word, and all that was said of it.
+fn run_changed<'a>(all: &'a [Changed<'a>]) -> Vec<(&'a Changed<'a>, String, Value)> {
     assert!(!all.is_empty());
-    let one = |changed: &Changed| {
+    let folder = common::data_dir();
+    let write = |(nth, changed): (usize, &Changed)| {
         let mut scenario = read(changed.path);
         scenario.setup.strategy = changed.strategy.clone();
         scenario.setup.mutant.clone_from(&changed.parts);
-        let folder = common::data_dir();
-        let file = folder.path().join("changed.toml");
+        let file = folder.path().join(format!("{nth:03}.toml"));
         std::fs::write(&file, scenario.to_toml()).unwrap();
-        run(&[&file])
+        file
     };
-    let mut outputs = Vec::new();
-    for at_once in all.chunks(SIDE_BY_SIDE) {
-        std::thread::scope(|scope| {
-            let running: Vec<_> = at_once.iter().map(|changed| scope.spawn(move || one(changed))).collect();
-            outputs.extend(at_once.iter().zip(running.into_iter().map(|one| one.join().unwrap())));
-        });
-    }
-    outputs
+    let files: Vec<PathBuf> = all.iter().enumerate().map(write).collect();
+    let output = run(&files.iter().collect::<Vec<_>>(), &["--json"]);
+    let lines: Vec<Value> = String::from_utf8_lossy(&output.stdout)
+        .lines()
+        .map(|line| serde_json::from_str(line).unwrap_or_else(|error| panic!("{error}: {line}")))
+        .collect();
+    assert_eq!(lines.len(), all.len(), "{}", said(&output));
+    // In the order of the command line.
+    let outcome = |line: &Value| line["outcome"].as_str().unwrap().to_owned();
+    all.iter().zip(lines).map(|(changed, line)| (changed, outcome(&line), line)).collect()
 }
