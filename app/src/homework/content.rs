@@ -88,7 +88,7 @@ pub(super) fn read(slug: &str, source: &str) -> (Text, Vec<String>) {
         };
         let body: Vec<&str> = rest.by_ref().take_while(|line| **line != ":::").copied().collect();
         match head {
-            "contract" => text.contract = pairs(&body, &mut problems, |words, problems| line(words, problems)),
+            "contract" => text.contract = pairs(&body, &mut problems, line),
             "schedules" | "schedules together" => {
                 text.together = head.ends_with("together");
                 text.schedules = pairs(&body, &mut problems, |words, _| words.to_owned());

@@ -26,6 +26,9 @@ fn model(changes: &[(&str, &str)]) -> String {
     text
 }
 
+/// Keys of the table with other values.
+type Changes = &'static [(&'static str, &'static str)];
+
 fn failed(text: &str) -> (String, usize) {
     match grade(text) {
         Graded::Failed(failure) => {
@@ -69,7 +72,7 @@ fn wrong_answers_fail_for_their_own_reason_in_the_fewest_moves() {
     const WENT_ON: &str = "went on after \"not yours\"";
     const BOTH: &str = "both inside";
     assert_eq!(failed(EXERCISE.starter), (WENT_ON.to_owned(), 8), "starter");
-    let wrong: &[(&[(&str, &str)], &str, usize)] = &[
+    let wrong: &[(Changes, &str, usize)] = &[
         (&[("Renewing.zero", "\"-\"")], WENT_ON, 8),
         (&[("Renewing.zero", "\"Holding\"")], WENT_ON, 8),
         (&[("Renewing.deadline", "\"-\"")], BOTH, 10),
