@@ -35,6 +35,7 @@ build_page() {
     printf '%s' "${AEGIS_WASM_TOOLCHAIN:-any}" >"$PAGE_STAMP.new"
     wasm_cargo build -p frontend --profile wasm-release --locked
     find_wasm_opt && wasm_opt=(--wasm-opt "$WASM_OPT")
+    say "   packing it (the first time the tool for that is built)"
     cargo run --release --locked -q -p bundle -- \
         --wasm "$ROOT/target/wasm/$WASM_TARGET/wasm-release/frontend.wasm" \
         --style style/main.css --assets style/static --out "$SITE" \

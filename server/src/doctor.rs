@@ -2,12 +2,14 @@
 //! nothing and changes nothing but that it makes the data folder if there is none.
 
 use std::net::{IpAddr, TcpListener};
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::Args as ClapArgs;
 
 use crate::arena::shared;
 use crate::data_dir::DataDir;
+use crate::http::serve::PROGRAM;
 use crate::lab::{LabConfig, LabError, check_environment};
 use crate::say;
 use crate::stores::programs::{Postgres, find_redis};
@@ -22,6 +24,9 @@ pub struct Args {
     /// Port that the lab would listen on.
     #[arg(long, env = "AEGIS_PORT", default_value_t = 3000)]
     pub port: u16,
+    /// Folder of what the browser loads.
+    #[arg(long, env = "AEGIS_SITE", default_value = "target/site", hide = true)]
+    pub site_root: PathBuf,
     /// The rest.
     #[command(flatten)]
     pub lab: LabConfig,
@@ -107,6 +112,14 @@ async fn look(args: &Args) -> Vec<Finding> {
     found("port", port);
     let links = TcpListener::bind(("127.0.0.1", 0)).map(|_| "links get free ports on 127.0.0.1".to_owned());
     found("loopback", said(links));
+    let folder = args.site_root.display();
+    let page = if args.site_root.join(PROGRAM).is_file() {
+        format!("in {folder}")
+    } else {
+        format!("none in {folder}: pages would stand still; scripts/run builds it")
+    };
+    // The lab starts without it, and runs scenarios.
+    found("page", Ok(page));
     findings
 }
 

@@ -47,7 +47,7 @@ pub struct Args {
 }
 
 /// What makes pages move, in the site's folder.
-const PROGRAM: &str = "pkg/aegis.js";
+pub const PROGRAM: &str = "pkg/aegis.js";
 
 /// Why the lab does not serve.
 #[derive(Debug, thiserror::Error)]

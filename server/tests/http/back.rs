@@ -124,7 +124,6 @@ async fn thirty_steps_are_made_once_more_at_once_and_work_is_not_waited_for() {
     let (said, took) = run.back();
     assert_eq!(said["left"], 30);
     run.is_at("A", "send:release").await;
-    println!("30 steps were made once more in {} ms, {took:?} in all", said["took_ms"]);
     assert!(took < BACK, "one back took {took:?}");
 }
 
