@@ -13,6 +13,8 @@ pub enum Whose {
     Lab,
     /// A fault that was injected.
     Fault,
+    /// What was handed in for an exercise: it broke the exercise's contract.
+    Answer,
 }
 
 /// Something that did not work: what, whose fault, what to do.

@@ -193,7 +193,7 @@ impl Evidence {
             *script = script_hash(&self.scenario);
         }
         let text = why.to_owned();
-        let at = self.runner(Kind::Trouble { problem: Problem { whose: Whose::Yours, text } });
+        let at = self.runner(Kind::Trouble { problem: Problem { whose: Whose::Answer, text } });
         self.runner(Kind::Ended { why: EndReason::Done });
         (at, self.events)
     }

@@ -158,6 +158,7 @@ pub fn whose(whose: Whose) -> &'static str {
         Whose::Yours => "What was asked for cannot be done",
         Whose::Lab => "The lab's fault, not yours",
         Whose::Fault => "A fault that you injected",
+        Whose::Answer => "Here the answer breaks its contract",
     }
 }
 
