@@ -76,6 +76,12 @@ async fn the_first_step_from_a_wrong_guess_to_three_ticks() {
     chrome.close().await;
 }
 
+/// Everything that a page of the lesson loads, as it came over the wire, in bytes.
+const OVER_THE_WIRE: &str = "const all = [...performance.getEntriesByType('navigation'), ...performance.getEntriesByType('resource')];
+    return all.filter(entry => !entry.name.includes('/events')).map(entry => entry.transferSize).reduce((a, b) => a + b, 0)";
+/// No page of the lesson is heavier, in all.
+const WEIGHT: u64 = 350_000;
+
 #[tokio::test(flavor = "multi_thread")]
 #[ignore = "needs the page and a browser: scripts/test runs it"]
 async fn be_the_scheduler_with_a_wrong_order_first() {
@@ -117,5 +123,14 @@ async fn be_the_scheduler_with_a_wrong_order_first() {
     chrome.move_by("Step A").await;
     chrome.move_by("Step B").await;
     chrome.steps("A", "c").await;
+
+    // With a stage and a run on it, for a browser that was never here; the text of another step, without.
+    for (step, whole) in [(3, "return hydrated()"), (8, "return document.querySelectorAll('.ask').length > 10")] {
+        chrome.forget().await;
+        chrome.to_step(&lab, step).await;
+        chrome.until("all of the page", whole).await;
+        let bytes = chrome.script(OVER_THE_WIRE).await.as_u64().unwrap();
+        assert!((1000..WEIGHT).contains(&bytes), "step {step}: {bytes} bytes over the wire");
+    }
     chrome.close().await;
 }

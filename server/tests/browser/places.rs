@@ -12,6 +12,9 @@ const RECORDED: &str = include_str!("../../../app/src/page/start/collision.json"
 /// How long a cell's run may take on a busy machine.
 const MEASURED: Duration = Duration::from_secs(90);
 
+/// A slot, and a step.
+const MOVES: &str = "fire+%3D+%7B+schedule+%3D+%22settle-invoices%22+%7D%3B+A";
+
 /// A page.
 pub struct Place {
     pub name: &'static str,
@@ -45,6 +48,7 @@ pub async fn places(chrome: &Chrome, lab: &Served) -> Vec<Place> {
         },
         place("lab", "/lab".to_owned(), STAGE),
         Place { first: "document.querySelector('[id^=menu-]').click()", ..place("menu", "/lab".to_owned(), STAGE) },
+        place("moves", format!("/lab/moves?do={MOVES}"), HEADING),
         place("matrix", "/matrix".to_owned(), HEADING),
         place("cell", "/matrix?cell=none/two-at-once&race=two-at-once".to_owned(), HEADING),
         place("runs", "/runs".to_owned(), HEADING),

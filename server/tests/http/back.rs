@@ -124,7 +124,7 @@ async fn thirty_steps_are_made_once_more_at_once_and_work_is_not_waited_for() {
     let (said, took) = run.back();
     assert_eq!(said["left"], 30);
     run.is_at("A", "send:release").await;
-    assert!(took < BACK, "one back took {took:?}");
+    assert!(took < BACK, "one back took {took:?}: {said}");
 }
 
 #[tokio::test]
