@@ -116,6 +116,23 @@ fn a_slot_that_is_skipped_because_the_one_before_still_runs_hides_nothing() {
     assert_eq!((c.state, c.believes.value.as_str()), ("Running", "holds epoch 1"));
 }
 
+/// Granted before, entered behind: the store's word was news to whoever stood at the gate between.
+#[test]
+fn a_store_that_named_another_since_the_grant_denies_whoever_enters_late() {
+    let mut log = Log::new(Setup { strategy: "pg-lease".into(), ..Setup::live() });
+    let (a, b) = (log.due(1000.0, "A", SETTLE), log.due(1000.5, "B", SETTLE));
+    log.acquire(1002.0, &a, Some(1));
+    // A waits at its gate instead.
+    log.events.retain(|event| !matches!(&event.kind, Kind::Entered { .. } | Kind::Task { to: TaskState::Running, .. }));
+    for (event, seq) in log.events.iter_mut().zip(1..) {
+        event.seq = seq;
+    }
+    log.acquire(1010.0, &b, Some(2));
+    log.enter(1500.0, &a, Some(1));
+    let card = card_of(&log, "A");
+    assert_eq!((card.store.value.as_str(), card.first), ("holds epoch 2", Joint::Harm));
+}
+
 #[test]
 fn a_dead_holder_still_holds_at_the_store() {
     let log = dead_holder();

@@ -14,7 +14,7 @@ use serde_json::Value;
 
 /// So many runs side by side: they wait for time more than for a core, and every one holds on a machine that is
 /// busy with something else too.
-const SIDE_BY_SIDE: usize = 8;
+const SIDE_BY_SIDE: usize = 4;
 
 /// All files of the lab, by name.
 fn files() -> BTreeMap<String, PathBuf> {

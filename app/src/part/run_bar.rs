@@ -144,7 +144,7 @@ fn StepSwitch() -> impl IntoView {
     let gated = play().peek(Stage::is_gated);
     let (to, name) = if gated { ("false", "Run by itself") } else { ("true", "Step by step") };
     let button = format!(
-        r#"<button class="btn" name="gated" value="{to}" title="Begins a new run; this one stays under Runs">{name} <span class="muted">new run</span></button>"#
+        r#"<button class="btn" name="gated" value="{to}" title="Begins a new run; this one stays under Runs">{name} <span class="sr">, begins a new run</span></button>"#
     );
     view! { <form method="post" action="/lab" inner_html=button></form> }.into_any()
 }

@@ -412,6 +412,7 @@ impl Stage {
             Kind::Granted { attempt: id, token, epoch, trusted_until_us, .. } => {
                 if let Some(attempt) = self.attempt(id) {
                     attempt.grant = Some(replica::Grant {
+                        at_us: at,
                         token: token.clone(),
                         epoch: *epoch,
                         trusted_until_us: *trusted_until_us,

@@ -66,6 +66,8 @@ impl Replica {
 /// What a replica holds in its hands, as it believes.
 #[derive(Clone, Debug, PartialEq, Eq, BorshSerialize, BorshDeserialize)]
 pub struct Grant {
+    /// When it was granted.
+    pub at_us: u64,
     /// The token.
     pub token: Token,
     /// The epoch, where there is one.
@@ -146,6 +148,13 @@ impl Attempt {
             outcome: None,
             why: String::new(),
         }
+    }
+
+    /// Was that reading made when it had its grant? One from before says nothing about it. Where nobody grants, entering
+    /// is what counts.
+    pub fn had_grant_at(&self, read_us: u64) -> bool {
+        let granted_us = self.grant.as_ref().map(|grant| grant.at_us);
+        read_us >= granted_us.or(self.entered_us).unwrap_or(self.since_us)
     }
 
     /// Is it in its critical section?

@@ -23,8 +23,8 @@ pub const DATABASE: &str = "aegis";
 /// Names the socket; no TCP port of that number is opened.
 pub const PORT: u16 = 5432;
 
-/// Whom arenas and the control plane let in without a password: roles with few rights.
-pub const LAB_LOGINS: &str = "local all aegis_replica,aegis_reader trust";
+/// Whom arenas and the control plane let in: without a password roles with few rights, and everybody else with one.
+pub const LAB_LOGINS: &str = "local all aegis_replica,aegis_reader trust\nlocal all all scram-sha-256";
 
 /// How long `initdb` may take.
 const INITDB_LIMIT: Duration = Duration::from_secs(60);

@@ -33,7 +33,8 @@ pub(super) fn lines(html: &mut Html, runs: &[Compared; 2]) {
         html.element("code", "", &era::listed(&stage.history)).element("span", "grow", "");
         html.class("a", "btn btn-s").attr("href", &format!("/runs/{}", run.id)).text("Open the run").close().close();
         let (names, svg) = timeline(stage, stage.origin_us + end_us, px_per_s, &says(run));
-        html.class("div", "tl").class("div", "tl-lanes").raw(&names).close();
+        let lanes = if look(stage).is_all() { "tl tl-all" } else { "tl" };
+        html.class("div", lanes).class("div", "tl-lanes").raw(&names).close();
         html.class("div", "tl-scroll ltr").attr("tabindex", "0").attr("role", "group");
         html.attr("aria-label", "Timeline, scrolls sideways").raw(&svg).close().close().close();
     }

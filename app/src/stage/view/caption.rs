@@ -179,7 +179,7 @@ fn begun_under(stage: &Stage, inside: &[&(&str, &Attempt, Process)]) -> Option<S
 fn denied(stage: &Stage, inside: &[&(&str, &Attempt, Process)], now_us: u64) -> Option<String> {
     inside.iter().find_map(|(name, attempt, process)| {
         let lock = stage.locks.get(&attempt.lock)?;
-        if !stage.concerns(attempt) || lock.is_held_by(&attempt.id) || lock.read_us < attempt.entered_us? {
+        if !stage.concerns(attempt) || lock.is_held_by(&attempt.id) || !attempt.had_grant_at(lock.read_us) {
             return None;
         }
         let stopped = if *process == Process::Stopped { " while it was stopped" } else { "" };
@@ -188,7 +188,7 @@ fn denied(stage: &Stage, inside: &[&(&str, &Attempt, Process)], now_us: u64) -> 
             Some(before) if before.end == HoldEnd::Expired => {
                 format!("{name}’s lease ended {} ago{stopped}.", words::short(now_us.saturating_sub(before.at_us)))
             }
-            Some(_) => format!("{name}’s lock was released by somebody else."),
+            Some(_) => format!("The store no longer names {name}."),
             None => format!("The store does not name {name}."),
         })
     })

@@ -245,8 +245,7 @@ fn first_joint(
     let held_here = lock.owner.as_ref().is_some_and(|owner| owner.replica == name) && lock.state == LockState::Held;
     if believes {
         let attempt_holds = attempt.is_some_and(|attempt| lock.is_held_by(&attempt.id));
-        // A reading from before the grant says nothing about it.
-        let heard = attempt.is_some_and(|attempt| lock.read_us >= attempt.entered_us.unwrap_or(attempt.since_us));
+        let heard = attempt.is_some_and(|attempt| attempt.had_grant_at(lock.read_us));
         if !attempt_holds && heard { denied } else { Joint::Equal }
     } else if held_here {
         // It holds without believing so: it died, or the answer is still on its way.

@@ -157,7 +157,7 @@ pub fn whose(whose: Whose) -> &'static str {
     match whose {
         Whose::Yours => "What was asked for cannot be done",
         Whose::Lab => "The lab's fault, not yours",
-        Whose::Fault => "A fault that you injected",
+        Whose::Fault => "What was waited for did not come",
         Whose::Answer => "Here the answer breaks its contract",
     }
 }
