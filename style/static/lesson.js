@@ -25,12 +25,14 @@ function filling(part) {
   return inputs.some(input => input.type === "number" ? input.value !== input.defaultValue : input.checked !== input.defaultChecked);
 }
 
-async function put(answer, number) {
+async function put(answer, number, pressed) {
   if (!answer.ok) { sent.clear(); return say(await refused(answer)); }
   const page = new DOMParser().parseFromString(await answer.text(), "text/html");
   if (number !== latest) return;
   const done = document.querySelectorAll("#l-tasks li.done").length;
   for (const fresh of page.getElementById("l-parts")?.children ?? []) {
+    // Why a press was refused stands until the next one, whatever is asked anew meanwhile.
+    if (fresh.id === "l-said" && !pressed) continue;
     const old = document.getElementById(fresh.id);
     if (!old || (!sent.has(old.id) && old.matches(".ask") && filling(old))) continue;
     const focused = old.contains(document.activeElement) ? document.activeElement : null;
@@ -44,7 +46,7 @@ async function put(answer, number) {
 
 async function load(address, options) {
   const number = ++latest;
-  try { await put(await fetch(address, options), number); }
+  try { await put(await fetch(address, options), number, options !== undefined); }
   catch { if (number === latest) say(AWAY); }
 }
 

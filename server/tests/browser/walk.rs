@@ -90,8 +90,8 @@ async fn states(chrome: &Chrome, lab: &Served) {
         chrome.move_by("Step A").await;
     }
     chrome.until("A works", &is("A", "Running")).await;
-    // A wrong move: while A works there is no gate to pass, and the page says so.
-    chrome.move_by("Step A").await;
+    // A wrong move: B was given nothing and comes to no gate, and the page says so.
+    chrome.move_by("Step B").await;
     chrome
         .until("it says why", "return document.getElementById('l-said').textContent.includes('did not come to')")
         .await;
