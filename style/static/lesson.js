@@ -8,8 +8,10 @@ let latest = 0, again = null, stream = null;
 // What was sent and not answered: nothing is asked for meanwhile that could be older than it.
 let posts = 0, wanted = false;
 const sent = new Set();
+let refusal = false;
 
 function say(text) {
+  refusal = false;
   const status = document.getElementById("l-said");
   if (status) status.textContent = text;
 }
@@ -31,8 +33,11 @@ async function put(answer, number, pressed) {
   if (number !== latest) return;
   const done = document.querySelectorAll("#l-tasks li.done").length;
   for (const fresh of page.getElementById("l-parts")?.children ?? []) {
-    // Why a press was refused stands until the next one, whatever is asked anew meanwhile.
-    if (fresh.id === "l-said" && !pressed) continue;
+    // Why a press was refused stands until something else is said, whatever is asked anew meanwhile.
+    if (fresh.id === "l-said") {
+      if (pressed) refusal = fresh.textContent !== "";
+      else if (refusal) continue;
+    }
     const old = document.getElementById(fresh.id);
     if (!old || (!sent.has(old.id) && old.matches(".ask") && filling(old))) continue;
     const focused = old.contains(document.activeElement) ? document.activeElement : null;
