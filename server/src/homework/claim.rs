@@ -76,6 +76,19 @@ fn analyze() -> Step {
 
 fn schedules() -> Vec<Schedule> {
     let three = || slots(&[(3, -30, "due"), (2, -20, "due"), (1, -10, "due")]);
+    // B claims while A's claim is open, which then ends so; C claims behind it.
+    let while_a_is_open = |end: Step| {
+        vec![
+            three(),
+            Step::Begin(of("A")),
+            submit("A", 1),
+            Step::Send("B", claim("B", 1), None),
+            Step::Settle(of("B")),
+            Step::Answer(of("B")),
+            end,
+            submit("C", 1),
+        ]
+    };
     let mut all = vec![
         schedule("1", "one claim", vec![slots(&[(9, -90, "done"), (8, -30, "due"), (7, -20, "due")]), submit("A", 1)]),
         schedule(
@@ -89,34 +102,8 @@ fn schedules() -> Vec<Schedule> {
                 submit("B", 2),
             ],
         ),
-        schedule(
-            "3",
-            "A's claim is not committed when B claims",
-            vec![
-                three(),
-                Step::Begin(of("A")),
-                submit("A", 1),
-                Step::Send("B", claim("B", 1), None),
-                Step::Settle(of("B")),
-                Step::Answer(of("B")),
-                Step::Commit(of("A")),
-                submit("C", 1),
-            ],
-        ),
-        schedule(
-            "4",
-            "A's claim is undone, and C gets A's slot",
-            vec![
-                three(),
-                Step::Begin(of("A")),
-                submit("A", 1),
-                Step::Send("B", claim("B", 1), None),
-                Step::Settle(of("B")),
-                Step::Answer(of("B")),
-                Step::Rollback(of("A")),
-                submit("C", 1),
-            ],
-        ),
+        schedule("3", "A's claim is not committed when B claims", while_a_is_open(Step::Commit(of("A")))),
+        schedule("4", "A's claim is undone, and C gets A's slot", while_a_is_open(Step::Rollback(of("A")))),
         schedule(
             "5",
             "only slots of the future, and taken ones",

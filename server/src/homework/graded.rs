@@ -9,7 +9,7 @@ use tokio::time::timeout;
 
 use super::evidence::Evidence;
 use super::schedule::Schedule;
-use super::stop::{Reason, Violation};
+use super::stop::{Reason, Stop, Violation};
 
 /// How long all schedules of a submission may take together. A right answer needs a few seconds.
 const WHOLE_LIMIT: Duration = Duration::from_secs(90);
@@ -28,8 +28,29 @@ impl Watch {
     }
 }
 
+/// What playing a schedule came to: `None` if the next one is to be played. `Err`: its server ended.
+pub fn came_to(
+    played: Result<(), Stop>,
+    schedule: Schedule,
+    evidence: Evidence,
+    reason: fn(&str, &str) -> Reason,
+) -> Result<Option<Graded>, Schedule> {
+    match played {
+        Ok(()) => Ok(None),
+        Err(Stop::Violated(violation)) => {
+            let reason = reason(&schedule.name, violation.rule);
+            Ok(Some(failed(schedule, reason, violation, evidence)))
+        }
+        Err(Stop::Mistake(mistake)) => {
+            Ok(Some(Graded::YourError(Mistake { schedule: Some(schedule.name), ..mistake })))
+        }
+        Err(Stop::Died) => Err(schedule),
+        Err(Stop::Lab(why)) => Ok(Some(Graded::LabFailed { why })),
+    }
+}
+
 /// A schedule was violated.
-pub fn failed(schedule: Schedule, reason: Reason, violation: Violation, evidence: Evidence) -> Graded {
+fn failed(schedule: Schedule, reason: Reason, violation: Violation, evidence: Evidence) -> Graded {
     let (reason, why) = reason;
     let steps = evidence.steps_as_file();
     let (at, evidence) = evidence.violated(why);

@@ -6,12 +6,12 @@ use locks::homework::{Graded, Mistake};
 use locks::ids::Endpoint;
 
 use super::evidence::{About, Evidence};
-use super::graded::{Watch, failed, within};
+use super::graded::{Watch, came_to, within};
 use super::play_lua::{Keys, Oracle, Scripts, Seen, play};
 use super::sandbox::redis::{Sandbox, Workshop};
 use super::sandbox::resp::Came;
 use super::schedule::{Arg, Dice, Replica, Schedule, Step, of, printable};
-use super::stop::{Reason, Stop, Violation};
+use super::stop::{Reason, Violation};
 use crate::lab::{Lab, LabError};
 
 /// How its schedules are shown.
@@ -50,17 +50,9 @@ async fn all(sandbox: &mut Sandbox, scripts: &Scripts, watch: &Watch) -> Result<
     for schedule in schedules {
         let mut evidence = Evidence::new(&EXERCISE, &schedule, &ABOUT, watch);
         let mut oracle = Model::default();
-        match play(sandbox, scripts, &schedule.steps, &mut oracle, &mut evidence).await {
-            Ok(()) => {}
-            Err(Stop::Violated(violation)) => {
-                let reason = reason(&schedule.name, violation.rule);
-                return Ok(failed(schedule, reason, violation, evidence));
-            }
-            Err(Stop::Mistake(mistake)) => {
-                return Ok(Graded::YourError(Mistake { schedule: Some(schedule.name), ..mistake }));
-            }
-            Err(Stop::Died) => return Err(schedule),
-            Err(Stop::Lab(why)) => return Ok(Graded::LabFailed { why }),
+        let played = play(sandbox, scripts, &schedule.steps, &mut oracle, &mut evidence).await;
+        if let Some(graded) = came_to(played, schedule, evidence, reason)? {
+            return Ok(graded);
         }
     }
     Ok(Graded::passed(count))

@@ -3,11 +3,11 @@
 use locks::homework::{Exercise, Graded, Mistake};
 
 use super::evidence::{About, Evidence};
-use super::graded::{Watch, failed, within};
+use super::graded::{Watch, came_to, within};
 use super::play_sql::{Oracle, Tables, play};
 use super::sandbox::postgres::{Sandbox, Workshop};
 use super::schedule::Schedule;
-use super::stop::{Reason, Stop};
+use super::stop::Reason;
 use crate::lab::{Lab, LabError};
 
 /// An exercise in SQL.
@@ -45,17 +45,9 @@ async fn all(sandbox: &mut Sandbox, task: &Task, text: &str, watch: &Watch) -> R
     for schedule in schedules {
         let mut evidence = Evidence::new(task.exercise, &schedule, &task.about, watch);
         let mut oracle = (task.oracle)();
-        match play(sandbox, &task.tables, text, &schedule.steps, &mut *oracle, &mut evidence).await {
-            Ok(()) => {}
-            Err(Stop::Violated(violation)) => {
-                let reason = (task.reason)(&schedule.name, violation.rule);
-                return Ok(failed(schedule, reason, violation, evidence));
-            }
-            Err(Stop::Mistake(mistake)) => {
-                return Ok(Graded::YourError(Mistake { schedule: Some(schedule.name), ..mistake }));
-            }
-            Err(Stop::Died) => return Err(schedule),
-            Err(Stop::Lab(why)) => return Ok(Graded::LabFailed { why }),
+        let played = play(sandbox, &task.tables, text, &schedule.steps, &mut *oracle, &mut evidence).await;
+        if let Some(graded) = came_to(played, schedule, evidence, task.reason)? {
+            return Ok(graded);
         }
     }
     Ok(Graded::passed(count))

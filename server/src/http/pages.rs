@@ -133,7 +133,7 @@ async fn play_moves(State(app): State<App>, learner: Learner, Form(wanted): Form
             live.close().await;
         }
         let live = app.sessions.open_with(&learner.0, setup).await?;
-        tokio::spawn(async move { live.play(actions).await });
+        tokio::spawn(async move { live.play_moves(actions).await });
         Ok::<(), ApiError>(())
     });
     match changing.await.map_err(ApiError::lab) {

@@ -30,6 +30,9 @@ use crate::lab::Lab;
 /// Whoever asks what was decided waits so long for what is being done.
 const SOON: Duration = Duration::from_millis(100);
 
+/// A move that is played waits so long for what the one before leads to.
+const HEARD_LIMIT: Duration = Duration::from_millis(500);
+
 /// What live sessions are limited to.
 #[derive(Clone, Copy, Debug)]
 pub struct Limits {
@@ -301,6 +304,19 @@ impl Live {
     /// Do one action, after those asked for before; the number of the step.
     pub async fn act(&self, action: Action) -> Result<u32, ActError> {
         self.act_of(action, None).await
+    }
+
+    /// Play moves that somebody else made: each when the one before has come to what it leads to, so that of two that
+    /// ask one after the other the first is answered first.
+    pub async fn play_moves(&self, moves: impl IntoIterator<Item = Action>) {
+        let turns = self.acting.lock().await.turns;
+        for action in moves {
+            if self.act_of(action, Some(turns)).await.is_err() {
+                return;
+            }
+            // Who waits for a lock, or behind a held link, has heard nothing and need not.
+            self.rig.board.until(HEARD_LIMIT, |standing| standing.has_heard().then_some(())).await;
+        }
     }
 
     /// Play a script to its end, or to the first step that cannot be done: the log says why. Whoever takes a

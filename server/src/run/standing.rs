@@ -72,6 +72,8 @@ pub struct AttemptStanding {
     /// The gates at which it waits, the longest first, each with a number that no other waiting has. There
     /// are two while a renewal waits at its own.
     pub at: VecDeque<(Gate, u64)>,
+    /// Its handler works.
+    pub works: bool,
     /// How it ended.
     pub outcome: Option<Outcome>,
 }
@@ -201,8 +203,13 @@ impl Standing {
                 }
                 // One attempt at a time per replica and schedule: what came before it passed gate `done`.
                 replica.attempts.retain(|_, old| old.outcome.is_none());
-                let new =
-                    AttemptStanding { slot: slot.clone(), lock: lock.clone(), at: VecDeque::new(), outcome: None };
+                let new = AttemptStanding {
+                    slot: slot.clone(),
+                    lock: lock.clone(),
+                    at: VecDeque::new(),
+                    works: false,
+                    outcome: None,
+                };
                 replica.attempts.insert(attempt.clone(), new);
             }
             Kind::GateReached { attempt, gate, .. } => {
@@ -219,6 +226,11 @@ impl Standing {
                 }
                 if *gate == Gate::Done {
                     replica.attempts.remove(attempt);
+                }
+            }
+            Kind::Entered { attempt, .. } | Kind::WorkEnded { attempt, .. } => {
+                if let Some(standing) = replica.attempts.get_mut(attempt) {
+                    standing.works = matches!(event.kind, Kind::Entered { .. });
                 }
             }
             Kind::Finished { attempt, outcome, .. } => {
@@ -245,6 +257,13 @@ impl Standing {
     pub fn stopped_stores(&self) -> BTreeSet<Endpoint> {
         let stopped = self.stores.iter().filter(|(_, state)| **state == ProcessState::Stopped);
         stopped.map(|(endpoint, _)| *endpoint).collect()
+    }
+
+    /// Has every replica that runs heard what it asked for: all it was given is final, at a gate, or at work?
+    pub fn has_heard(&self) -> bool {
+        let heard = |attempt: &AttemptStanding| attempt.outcome.is_some() || !attempt.at.is_empty() || attempt.works;
+        let mut run = self.replicas.values().filter(|replica| replica.runs());
+        run.all(|replica| replica.fired.is_empty() && replica.attempts.values().all(heard))
     }
 
     /// Is every replica that runs at rest?
