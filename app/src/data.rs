@@ -6,7 +6,7 @@ use locks::event::{EndReason, Event, Whose};
 use serde::{Deserialize, Serialize};
 
 use crate::stage::Stage;
-use crate::stage::view::caption;
+use crate::stage::view::{caption, sessions};
 
 /// A run as a page shows it: the folded log, and what the reader may do with it.
 #[derive(Clone, Debug, PartialEq, BorshSerialize, BorshDeserialize)]
@@ -32,7 +32,10 @@ impl RunPage {
         events.clone().for_each(|event| stage.push(event));
         let (at, heading) = match live {
             true => (None, String::new()),
-            false => (stage.opening(events), caption::run_html(&id, &stage)),
+            false => {
+                let heading = sessions::html(events.clone());
+                (stage.opening(events), heading.unwrap_or_else(|| caption::run_html(&id, &stage)))
+            }
         };
         RunPage { id, stage, live, owner, at, heading }
     }

@@ -341,8 +341,8 @@ impl Action {
         }
     }
 
-    /// Can this lab perform it yet? Others are refused as "not supported yet", never ignored.
-    pub fn is_supported(&self) -> bool {
+    /// Can a lab perform it? What only homework's sandboxes play is refused, never ignored.
+    pub fn is_for_a_lab(&self) -> bool {
         !matches!(self, Action::Session(_))
     }
 }

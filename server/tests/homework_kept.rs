@@ -61,6 +61,7 @@ async fn the_best_answer_is_the_first_of_the_least_score() {
     let standing = control.homework("ann").await.unwrap();
     assert_eq!(standing.len(), 1);
     assert_eq!((standing[0].submissions, standing[0].best, standing[0].score), (5, Some(ids[2]), Some(4)));
+    assert_eq!(standing[0].attempts, 4, "what the lab failed at does not count");
     assert!(standing[0].passed_at.is_some());
     let latest = control.submissions("ann", "break", 2).await.unwrap();
     assert_eq!(latest.iter().map(|one| one.text.as_str()).collect::<Vec<_>>(), ["e", "d"]);

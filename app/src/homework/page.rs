@@ -147,15 +147,16 @@ pub(super) fn language(page: &ExercisePage) -> &'static str {
 fn attempts(html: &mut Html, page: &ExercisePage) {
     html.open("div").attr("id", "h-attempts");
     if !page.attempts.is_empty() {
+        let counted = page.attempts.iter().filter(|attempt| attempt.counted.is_some()).count();
         html.class("details", "panel hw-l").open("summary").element("h2", "", "Earlier attempts");
-        html.element("span", "num muted", &page.attempts.len().to_string()).icon("down", false).close().open("ol");
+        html.element("span", "num muted", &counted.to_string()).icon("down", false).close().open("ol");
         for attempt in &page.attempts {
             html.open("li").element("span", "num muted", &words::date(attempt.at_ms));
             html.open("a").attr("href", &format!("{}?attempt={}#h-result", page.path(), attempt.number));
             if page.shown.as_ref().is_some_and(|shown| shown.number == attempt.number) {
                 html.attr("aria-current", "true");
             }
-            html.text(&format!("Attempt {}", attempt.number)).close();
+            html.text(&attempt.name()).close();
             html.element("span", "ink2", &result::in_a_line(&attempt.graded)).close();
         }
         html.close().close();

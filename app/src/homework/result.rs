@@ -65,7 +65,7 @@ pub(super) fn in_a_line(graded: &Graded) -> String {
         }
         Graded::Failed(failure) => format!("failed: {}", failure.reason),
         Graded::YourError(mistake) => format!("error in your code: {}", mistake.message),
-        Graded::LabFailed { .. } => "the lab failed: not counted".to_owned(),
+        Graded::LabFailed { .. } => "the lab failed".to_owned(),
     }
 }
 
@@ -85,7 +85,7 @@ fn header(html: &mut Html, attempt: &Attempt, (class, icon, word): (&str, &str, 
         html.text(" ").element("span", "ink2", more);
     }
     html.close();
-    html.element("span", "muted num nw hide-s", &format!("attempt {}", attempt.number)).close();
+    html.element("span", "muted num nw hide-s", &attempt.name()).close();
 }
 
 fn passed(html: &mut Html, score: Option<u32>, said: Option<&str>) {
@@ -128,8 +128,12 @@ fn failed(html: &mut Html, page: &ExercisePage, attempt: &Attempt, failure: &Fai
         at => (format!("/runs/{run}?at={at}"), format!("Open at event #{at}")),
     };
     html.class("a", "btn").attr("href", &href).icon("play", false).text(&says).close();
-    html.class("a", "btn").attr("href", &format!("/api/runs/{run}/scenario")).icon("file", false);
-    html.text("The schedule as a file").close().close();
+    // What a search found was never a script.
+    if failure.steps.contains("[[step]]") {
+        html.class("a", "btn").attr("href", &format!("/api/runs/{run}/scenario")).icon("file", false);
+        html.text("The schedule as a file").close();
+    }
+    html.close();
 }
 
 /// The joint between expected and observed: red, since somebody is harmed.

@@ -42,12 +42,21 @@ impl Standing {
 /// Something that was handed in.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Attempt {
-    /// Which of the learner's attempts at this exercise, from 1.
+    /// Which of all that the learner handed in for this exercise, from 1.
     pub number: u32,
+    /// Which of those that count, from 1; `None`: the lab failed, and nothing is counted.
+    pub counted: Option<u32>,
     /// When, in milliseconds since the Unix epoch.
     pub at_ms: i64,
     /// What it came to.
     pub graded: Graded,
     /// What was handed in.
     pub text: String,
+}
+
+impl Attempt {
+    /// What it is called.
+    pub fn name(&self) -> String {
+        self.counted.map_or_else(|| "not counted".to_owned(), |number| format!("attempt {number}"))
+    }
 }

@@ -9,7 +9,7 @@ use super::state::{Attempt, Stand, Standing};
 fn shown(slug: &str, text: &str, graded: Option<Graded>) -> ExercisePage {
     let exercise = exercise(slug).unwrap();
     let passed = graded.as_ref().is_some_and(Graded::is_passed);
-    let shown = graded.map(|graded| Attempt { number: 3, at_ms: 0, graded, text: text.to_owned() });
+    let shown = graded.map(|graded| Attempt { number: 4, counted: Some(3), at_ms: 0, graded, text: text.to_owned() });
     let stand = Stand { attempts: 3, passed, ..Stand::default() };
     ExercisePage {
         exercise,

@@ -56,6 +56,11 @@ impl Language {
         }
     }
 
+    /// Does a store run it, in a sandbox?
+    pub fn is_run_by_a_store(self) -> bool {
+        matches!(self, Language::Lua | Language::Sql)
+    }
+
     /// Longest submission, in bytes.
     pub fn longest(self) -> usize {
         match self {

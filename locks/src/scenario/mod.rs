@@ -52,12 +52,29 @@ pub struct Scenario {
     pub steps: Vec<Step>,
     /// What must hold in the end.
     pub expect: Expect,
+    /// It is a schedule of homework: it is played in a sandbox, and never on a lab's stores.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub homework: Option<Homework>,
+}
+
+/// A schedule of homework, with the answer that it is played against.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Homework {
+    /// The exercise, by name.
+    pub exercise: String,
+    /// The schedule's name: `3`, `5-2`, `seed-17`.
+    pub schedule: String,
+    /// What was written.
+    pub answer: String,
 }
 
 impl Scenario {
     /// Does it say anywhere what must hold? Without, a run of it proves nothing.
     pub fn expects_something(&self) -> bool {
-        self.expect != Expect::default() || self.steps.iter().any(|step| matches!(step.action, Action::Assert(_)))
+        // An exercise has rules of its own.
+        self.homework.is_some()
+            || self.expect != Expect::default()
+            || self.steps.iter().any(|step| matches!(step.action, Action::Assert(_)))
     }
 
     /// Every strategy under which the script runs, in order.

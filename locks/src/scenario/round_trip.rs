@@ -261,7 +261,7 @@ prop_compose! {
         }
         let gated = setup.gated != Gated::No;
         let expect = if gated { expect } else { Expect::default() };
-        Scenario { name: "round-trip".to_owned(), title, timed: timed && !gated, setup, steps, expect }
+        Scenario { name: "round-trip".to_owned(), title, timed: timed && !gated, setup, steps, expect, homework: None }
     }
 }
 

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 
-use super::{AtOnce, Bound, Expect, LIMIT_MS, Scenario};
+use super::{AtOnce, Bound, Expect, Homework, LIMIT_MS, Scenario};
 use crate::action::{Action, Assert, Direction, EventPattern, Links, NodeAction, PostgresAction, Wait};
 use crate::guard::Guard;
 use crate::ids::Endpoint;
@@ -18,6 +18,13 @@ impl Scenario {
         let mut file = format!("name = {}\ntitle = {}\n", quoted(&self.name), quoted(&self.title));
         if self.timed {
             file.push_str("timed = true\n");
+        }
+        if let Some(Homework { exercise, schedule, answer }) = &self.homework {
+            let mut lines = Lines::default();
+            lines.add("exercise", quoted(exercise));
+            lines.add("schedule", quoted(schedule));
+            lines.add("answer", block(answer));
+            section(&mut file, "[homework]", lines);
         }
         section(&mut file, "[setup]", setup(&self.setup));
         for (name, own) in &self.setup.replica {
@@ -390,6 +397,15 @@ fn key(name: &str) -> String {
 }
 
 /// Text as TOML's basic string.
+/// Text of several lines as people read it, where TOML lets it stand as it is.
+fn block(text: &str) -> String {
+    let plain = text.contains('\n') && !text.contains("'''") && !text.ends_with('\'');
+    match plain && !text.chars().any(|c| c.is_control() && c != '\n' && c != '\t') {
+        true => format!("'''\n{text}'''"),
+        false => quoted(text),
+    }
+}
+
 fn quoted(text: &str) -> String {
     let mut quoted = String::from("\"");
     for c in text.chars() {

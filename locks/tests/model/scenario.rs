@@ -51,7 +51,15 @@ pub fn told<S: Checkable>(lab: &Lab<S>, path: &Path<World<S>, Step>, frame: Fram
     }
     let expect = expected(&world, &script.setup);
     let steps = script.actions.into_iter().map(|action| ScriptStep { span: 0..0, action }).collect();
-    Ok(Scenario { name: name.to_owned(), title: title.to_owned(), timed: false, setup: script.setup, steps, expect })
+    Ok(Scenario {
+        name: name.to_owned(),
+        title: title.to_owned(),
+        timed: false,
+        setup: script.setup,
+        steps,
+        expect,
+        homework: None,
+    })
 }
 
 /// What the model made of it. Each replica has one attempt, so two sections overlap once or not at all.

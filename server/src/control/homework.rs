@@ -42,6 +42,8 @@ pub struct Standing {
     pub exercise: String,
     /// How often something was handed in.
     pub submissions: i64,
+    /// How many of them count: all but those at which the lab failed.
+    pub attempts: i64,
     /// The best that passed: the least score, the first of those.
     pub best: Option<i64>,
     /// Its score, where answers have one.
@@ -140,6 +142,7 @@ impl Control {
     pub async fn homework(&self, learner: &str) -> Result<Vec<Standing>, LabError> {
         Ok(sqlx::query_as(
             "select exercise, count(*) as submissions, \
+                    count(*) filter (where result <> 'lab_failed') as attempts, \
                     (array_agg(id order by score nulls last, id) filter (where result = 'passed'))[1] as best, \
                     min(score) filter (where result = 'passed') as score, \
                     min(submitted_at) filter (where result = 'passed') as passed_at \

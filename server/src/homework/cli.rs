@@ -102,7 +102,7 @@ fn show(asked: &Asked, graded: &Graded) -> u8 {
     }
 }
 
-/// A result for people: what came of it, then the schedule as a scenario file.
+/// A result for people: what came of it, then the schedule as a scenario file, which `aegis run` plays as it is.
 fn text(exercise: &Exercise, graded: &Graded) -> String {
     let title = exercise.title;
     match graded {
@@ -114,7 +114,12 @@ fn text(exercise: &Exercise, graded: &Graded) -> String {
         Graded::Failed(failure) => {
             let place = format!("schedule {}: {}", failure.schedule, failure.title);
             let seen = format!("expected: {}\nobserved: {}", failure.expected, failure.observed);
-            format!("failed: {title}: {}\n{}\n{place}\n{seen}\n\n{}", failure.reason, failure.why, failure.steps)
+            let told = format!("failed: {title}: {}\n{}\n{place}\n{seen}", failure.reason, failure.why);
+            match failure.steps.contains("[[step]]") {
+                // All of it is a scenario file.
+                true => format!("{}\n{}", commented(&told), failure.steps),
+                false => format!("{told}\n\n{}", failure.steps),
+            }
         }
         Graded::YourError(mistake) => {
             let place = match (mistake.line, mistake.column) {
@@ -130,4 +135,9 @@ fn text(exercise: &Exercise, graded: &Graded) -> String {
         }
         Graded::LabFailed { why } => format!("the lab failed, not you; try again: {why}"),
     }
+}
+
+/// Every line as a comment of a scenario file.
+pub(super) fn commented(text: &str) -> String {
+    text.lines().map(|line| format!("# {line}\n")).collect()
 }

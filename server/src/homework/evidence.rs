@@ -9,7 +9,7 @@ use locks::event::{
 };
 use locks::homework::Exercise;
 use locks::ids::{CommandId, Endpoint};
-use locks::scenario::{Expect, Scenario, Step as ScenarioStep};
+use locks::scenario::{Expect, Homework, Scenario, Step as ScenarioStep};
 use locks::setup::{Gated, Setup};
 use serde_json::Value;
 
@@ -43,11 +43,11 @@ pub struct Evidence {
 
 impl Evidence {
     /// Of that schedule of that exercise, whose stores are that one.
-    pub fn new(exercise: &Exercise, schedule: &Schedule, setup: &About, watch: &Watch) -> Evidence {
+    pub fn new(exercise: &Exercise, schedule: &Schedule, setup: &About, answer: &str, watch: &Watch) -> Evidence {
         let scenario = Scenario {
             name: format!("{}-{}", exercise.slug, schedule.name),
             title: format!("{}: {}", exercise.title, schedule.title),
-            timed: true,
+            timed: false,
             setup: Setup {
                 strategy: setup.strategy.into(),
                 replicas: setup.replicas.iter().map(|name| (*name).to_owned()).collect(),
@@ -57,6 +57,11 @@ impl Evidence {
             },
             steps: schedule.steps.iter().map(|step| ScenarioStep { span: 0..0, action: step.action() }).collect(),
             expect: Expect::default(),
+            homework: Some(Homework {
+                exercise: exercise.slug.to_owned(),
+                schedule: schedule.name.clone(),
+                answer: answer.to_owned(),
+            }),
         };
         let mut evidence = Evidence {
             id: new_run_id(),
@@ -189,13 +194,18 @@ impl Evidence {
 
     /// The schedule was violated: the log ends there. The number of that event, and the whole log.
     pub fn violated(mut self, why: &str) -> (u64, Vec<Event>) {
+        let text = why.to_owned();
+        let at = self.runner(Kind::Trouble { problem: Problem { whose: Whose::Answer, text } });
+        (at, self.ended())
+    }
+
+    /// The schedule is over: the whole log.
+    pub fn ended(mut self) -> Vec<Event> {
         if let Some(Event { kind: Kind::Began { script, .. }, .. }) = self.events.first_mut() {
             *script = script_hash(&self.scenario);
         }
-        let text = why.to_owned();
-        let at = self.runner(Kind::Trouble { problem: Problem { whose: Whose::Answer, text } });
         self.runner(Kind::Ended { why: EndReason::Done });
-        (at, self.events)
+        self.events
     }
 }
 

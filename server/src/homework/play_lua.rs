@@ -12,6 +12,7 @@ use super::evidence::{Evidence, short};
 use super::sandbox::redis::Sandbox;
 use super::sandbox::resp::{Came, Resp};
 use super::schedule::{Arg, Replica, Step, command, printable};
+use super::starved::{Had, kept_waiting};
 use super::stop::{Stop, Violation};
 
 /// How long a script may run; then the server is killed, because nothing else is sure to end it.
@@ -176,6 +177,7 @@ impl Play<'_> {
         let params = [&pending.key, &pending.token, &pending.before].map(|part| Param::Text(printable(part)));
         self.evidence.sent(by, &name, text, params.to_vec(), DEADLINE.as_millis() as u64);
         let parts = [&b"EVAL"[..], text.as_bytes(), b"1", &pending.key, &pending.token, &pending.before];
+        let had = Had::of(self.sandbox.pid());
         let came = timeout(DEADLINE, learner.ask(&parts)).await;
         let reply = match &came {
             Ok(came) => reply(came),
@@ -184,7 +186,11 @@ impl Play<'_> {
         self.evidence.answered(by, &name, reply);
         match came {
             Err(_) => {
+                let busy = kept_waiting(self.sandbox.pid(), had);
                 self.sandbox.kill().await;
+                if let Some(why) = busy {
+                    return Err(Stop::Lab(why));
+                }
                 Err(Stop::Mistake(Mistake {
                     message: format!(
                         "your script was not over after {} s. A script that has written cannot be stopped, so its \

@@ -14,7 +14,8 @@ use tokio::time::{Instant, timeout};
 use super::evidence::{Evidence, GRADER, short};
 use super::sandbox::postgres::Sandbox;
 use super::sandbox::wire::{Came, Refusal, Wire};
-use super::schedule::{Arg, Session, Step, of, own};
+use super::schedule::{Arg, Session, Step, of, own, zone};
+use super::starved::{Had, kept_waiting, late};
 use super::stop::{Stop, Violation};
 
 /// How long a statement may take that the server itself does not end.
@@ -23,6 +24,9 @@ const DEADLINE: Duration = Duration::from_secs(3);
 const AGAIN: Duration = Duration::from_millis(2);
 /// What `Sent` says of a statement's time, in milliseconds: the limit of its session.
 const LIMIT_MS: u64 = 2000;
+
+/// Codes of what was out of time, or was ended because it was.
+const TIMED_OUT: [&str; 4] = ["57014", "55P03", "57P01", "25P03"];
 
 /// What differs from exercise to exercise.
 pub struct Tables {
@@ -88,6 +92,9 @@ struct Open {
     begun: bool,
     /// When the statement was sent that is not answered.
     sent_us: Option<i64>,
+    /// What its process had run by then, and how long the schedule had waited.
+    had: Option<Had>,
+    waited: Duration,
     gated: bool,
 }
 
@@ -100,6 +107,8 @@ pub struct Play<'a> {
     sessions: BTreeMap<Session, Open>,
     /// Rows as the evidence has them, by table and key.
     told: BTreeMap<(String, String), RowMap>,
+    /// How long the schedule itself has waited.
+    waited: Duration,
 }
 
 /// Play a schedule from its beginning to its end, or to where it stops.
@@ -111,7 +120,8 @@ pub async fn play(
     oracle: &mut dyn Oracle,
     evidence: &mut Evidence,
 ) -> Result<(), Stop> {
-    let mut play = Play { sandbox, tables, submission, evidence, sessions: BTreeMap::new(), told: BTreeMap::new() };
+    let (sessions, told) = (BTreeMap::new(), BTreeMap::new());
+    let mut play = Play { sandbox, tables, submission, evidence, sessions, told, waited: Duration::ZERO };
     play.admin(tables.clear).await?;
     let state = play.state().await?;
     oracle.judge(&Step::Wait(0), &Seen { state: Some(state), ..Seen::default() })?;
@@ -142,7 +152,8 @@ impl Play<'_> {
                 by_others = by.own;
             }
             Step::Set(by, name, value) => {
-                self.plain(*by, &format!("set {name} = '{}'", value.replace('\'', "''"))).await?;
+                let value = zone(value).replace('\'', "''");
+                self.plain(*by, &format!("set {name} = '{value}'")).await?;
             }
             Step::Submit(by, args) => {
                 self.send(of(by), args, None).await?;
@@ -161,7 +172,10 @@ impl Play<'_> {
                 by_others = by.own;
             }
             Step::Pass(by) => self.pass(of(by)).await?,
-            Step::Wait(ms) => tokio::time::sleep(Duration::from_millis(*ms)).await,
+            Step::Wait(ms) => {
+                tokio::time::sleep(Duration::from_millis(*ms)).await;
+                self.waited += Duration::from_millis(*ms);
+            }
             Step::Elapse(ms) => {
                 self.admin(&self.tables.elapse.replace("$1", &ms.to_string())).await?;
             }
@@ -188,7 +202,10 @@ impl Play<'_> {
             let opened = if session.own { self.sandbox.other().await } else { self.sandbox.learner().await };
             let wire = opened.map_err(|why| self.lost(why))?;
             self.evidence.session(session.replica, name(session), wire.pid());
-            self.sessions.insert(session, Open { wire, begun: false, sent_us: None, gated: false });
+            self.sessions.insert(
+                session,
+                Open { wire, begun: false, sent_us: None, had: None, waited: Duration::ZERO, gated: false },
+            );
         }
         self.sessions.get_mut(&session).ok_or_else(|| Stop::Lab("a session is missing".to_owned()))
     }
@@ -235,8 +252,10 @@ impl Play<'_> {
         let bound: Vec<_> = args.iter().map(|arg| arg.bound(now)).collect();
         let params = bound.iter().map(|bound| Param::Text(bound.text.clone())).collect::<Vec<_>>();
         self.evidence_sent(session, submission, &params).await?;
+        let waited = self.waited;
         let open = self.open(session).await?;
         open.sent_us = Some(now);
+        (open.had, open.waited) = (Had::of(open.wire.pid()), waited);
         open.wire.send(submission, &bound).await;
         if gate.is_some() {
             // Whoever does not come to the gate was answered before it.
@@ -277,6 +296,7 @@ impl Play<'_> {
     }
 
     async fn answer(&mut self, session: Session) -> Result<Answer, Stop> {
+        let asked_us = now_us();
         let came = self.came(session).await?;
         let to_us = now_us();
         let from_us = self.open(session).await?.sent_us.take().unwrap_or(to_us);
@@ -287,7 +307,10 @@ impl Play<'_> {
             Came::Refused(refusal) if session.own => {
                 Err(Stop::Lab(format!("the grader's statement: {}", refusal.message)))
             }
-            Came::Refused(refusal) => Err(self.mistake(refusal, session)),
+            Came::Refused(refusal) => {
+                let passed = Duration::from_micros((asked_us - from_us).unsigned_abs());
+                Err(self.not_theirs(&refusal, session, passed).unwrap_or_else(|| self.mistake(refusal, session)))
+            }
             Came::Copy => Err(Stop::Mistake(mistake("COPY reads from or writes to the client, and nobody answers"))),
             Came::TooLong => {
                 Err(Stop::Mistake(mistake("the answer was longer than 1 MB, and was not read to its end")))
@@ -305,11 +328,23 @@ impl Play<'_> {
         }
     }
 
+    /// A statement was out of time, and that is not the fault of whoever wrote it.
+    fn not_theirs(&self, refusal: &Refusal, session: Session, passed: Duration) -> Option<Stop> {
+        // NOWAIT is refused with a time-out's code, and at once.
+        let timed_out = TIMED_OUT.contains(&refusal.code.as_str()) && refusal.message.contains("timeout");
+        let open = self.sessions.get(&session).filter(|_| timed_out)?;
+        let why = kept_waiting(open.wire.pid(), open.had);
+        why.or_else(|| late(passed, self.waited.saturating_sub(open.waited))).map(Stop::Lab)
+    }
+
     async fn overdue(&mut self, session: Session) -> Stop {
-        let pid = match self.sessions.get(&session) {
-            Some(open) => open.wire.pid(),
-            None => 0,
+        let (pid, had) = match self.sessions.get(&session) {
+            Some(open) => (open.wire.pid(), open.had),
+            None => (0, None),
         };
+        if let Some(why) = kept_waiting(pid, had) {
+            return Stop::Lab(why);
+        }
         // One that does not end is killed with its cluster.
         let ended = self.sandbox.terminate(pid).await;
         let how = if ended { "its session was ended" } else { "its whole server was killed" };
@@ -323,7 +358,7 @@ impl Play<'_> {
     /// A refusal, in the store's own words, with the place in the learner's text.
     fn mistake(&self, refusal: Refusal, session: Session) -> Stop {
         let place = refusal.position.map(|position| place(self.submission, position));
-        let timed_out = matches!(refusal.code.as_str(), "57014" | "55P03" | "57P01" | "25P03");
+        let timed_out = TIMED_OUT.contains(&refusal.code.as_str());
         Stop::Mistake(Mistake {
             message: short(&refusal.message),
             line: place.map(|(line, _)| line),

@@ -1,6 +1,7 @@
 //! Exercise 1: the script that releases a Redis lock. The oracle is a map from keys to tokens and expiries: a
 //! release takes its own key away and nothing else.
 
+use locks::event::Event;
 use locks::homework::release::EXERCISE;
 use locks::homework::{Graded, Mistake};
 use locks::ids::Endpoint;
@@ -11,7 +12,7 @@ use super::play_lua::{Keys, Oracle, Scripts, Seen, play};
 use super::sandbox::redis::{Sandbox, Workshop};
 use super::sandbox::resp::Came;
 use super::schedule::{Arg, Dice, Replica, Schedule, Step, of, printable};
-use super::stop::{Reason, Violation};
+use super::stop::{Reason, Stop, Violation};
 use crate::lab::{Lab, LabError};
 
 /// How its schedules are shown.
@@ -28,14 +29,14 @@ const LEASE_MS: u64 = 60_000;
 const SEEDS: u64 = 200;
 
 /// Grade a submission.
-pub async fn grade(lab: &Lab, workshop: &Workshop, text: &str) -> Result<Graded, LabError> {
+pub(super) async fn grade(lab: &Lab, workshop: &Workshop, text: &str) -> Result<Graded, LabError> {
     let scripts = match Scripts::read(text) {
         Ok(scripts) => scripts,
         Err(mistake) => return Ok(Graded::YourError(mistake)),
     };
     let watch = Watch::default();
     let mut sandbox = Sandbox::open(lab, workshop).await?;
-    let graded = within(&watch, all(&mut sandbox, &scripts, &watch)).await;
+    let graded = within(&watch, all(&mut sandbox, &scripts, text, &watch)).await;
     sandbox.close().await;
     match graded {
         Ok(graded) => Ok(graded),
@@ -43,14 +44,35 @@ pub async fn grade(lab: &Lab, workshop: &Workshop, text: &str) -> Result<Graded,
     }
 }
 
+/// Play that schedule alone; the log too if no rule was broken.
+pub(super) async fn alone(
+    lab: &Lab,
+    workshop: &Workshop,
+    text: &str,
+    schedule: Schedule,
+) -> Result<(Graded, Vec<Event>), LabError> {
+    let scripts = match Scripts::read(text) {
+        Ok(scripts) => scripts,
+        Err(mistake) => return Ok((Graded::YourError(mistake), Vec::new())),
+    };
+    let mut sandbox = Sandbox::open(lab, workshop).await?;
+    let (played, evidence) = one(&mut sandbox, &scripts, text, &schedule, &Watch::default()).await;
+    sandbox.close().await;
+    if played.is_ok() {
+        return Ok((Graded::passed(1), evidence.ended()));
+    }
+    Ok(match came_to(played, schedule, evidence, reason) {
+        Ok(graded) => (graded.unwrap_or(Graded::passed(1)), Vec::new()),
+        Err(schedule) => (model_lives(lab, workshop, &schedule).await?, Vec::new()),
+    })
+}
+
 /// All schedules, to the first that stops; `Err`: its server ended.
-async fn all(sandbox: &mut Sandbox, scripts: &Scripts, watch: &Watch) -> Result<Graded, Schedule> {
+async fn all(sandbox: &mut Sandbox, scripts: &Scripts, text: &str, watch: &Watch) -> Result<Graded, Schedule> {
     let schedules = schedules(scripts.len());
     let count = schedules.len() as u32;
     for schedule in schedules {
-        let mut evidence = Evidence::new(&EXERCISE, &schedule, &ABOUT, watch);
-        let mut oracle = Model::default();
-        let played = play(sandbox, scripts, &schedule.steps, &mut oracle, &mut evidence).await;
+        let (played, evidence) = one(sandbox, scripts, text, &schedule, watch).await;
         if let Some(graded) = came_to(played, schedule, evidence, reason)? {
             return Ok(graded);
         }
@@ -58,12 +80,24 @@ async fn all(sandbox: &mut Sandbox, scripts: &Scripts, watch: &Watch) -> Result<
     Ok(Graded::passed(count))
 }
 
+/// Play a schedule against a model of its own.
+async fn one(
+    sandbox: &mut Sandbox,
+    scripts: &Scripts,
+    text: &str,
+    schedule: &Schedule,
+    watch: &Watch,
+) -> (Result<(), Stop>, Evidence) {
+    let mut evidence = Evidence::new(&EXERCISE, schedule, &ABOUT, text, watch);
+    let played = play(sandbox, scripts, &schedule.steps, &mut Model::default(), &mut evidence).await;
+    (played, evidence)
+}
+
 /// A server ended. It was the script's doing if the model's lives through the same schedule on another.
 async fn model_lives(lab: &Lab, workshop: &Workshop, schedule: &Schedule) -> Result<Graded, LabError> {
     let mut sandbox = Sandbox::open(lab, workshop).await?;
-    let mut evidence = Evidence::new(&EXERCISE, schedule, &ABOUT, &Watch::default());
-    let model = Scripts::one(EXERCISE.model);
-    let played = play(&mut sandbox, &model, &schedule.steps, &mut Model::default(), &mut evidence).await;
+    let (model, watch) = (Scripts::one(EXERCISE.model), Watch::default());
+    let (played, _) = one(&mut sandbox, &model, EXERCISE.model, schedule, &watch).await;
     sandbox.close().await;
     Ok(match played {
         Ok(()) => Graded::YourError(Mistake {
@@ -84,7 +118,7 @@ fn set(key: &str, token: &[u8], lease_ms: Option<u64>) -> Step {
 }
 
 fn args(key: &str, token: &[u8]) -> Vec<Arg> {
-    vec![Arg::text(key), Arg::Bytes(token.to_vec())]
+    vec![Arg::Bytes(key.as_bytes().to_vec()), Arg::Bytes(token.to_vec())]
 }
 
 fn release(by: Replica, key: &str, token: &[u8]) -> Step {

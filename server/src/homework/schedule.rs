@@ -3,6 +3,7 @@
 
 use std::collections::BTreeMap;
 
+use chrono::Datelike;
 use locks::action::{Action, Wait};
 use locks::ids::Endpoint;
 use serde_json::{Value, json};
@@ -13,7 +14,7 @@ use super::sandbox::wire::{BIGINT, Bound, TEXT, TIMESTAMPTZ};
 const LIMIT_MS: u64 = 5000;
 
 /// One schedule.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Schedule {
     /// Its name: `3`, `5-2`, `seed-17`.
     pub name: String,
@@ -59,7 +60,7 @@ pub enum Arg {
 }
 
 /// One step.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Step {
     /// Begin a transaction.
     Begin(Session),
@@ -172,16 +173,55 @@ pub fn command(parts: &[Vec<u8>]) -> String {
     parts.iter().map(quoted).collect::<Vec<_>>().join(" ")
 }
 
-/// Bytes as text: those that are none as `\x00`.
+/// Bytes as text: those that are none as `\x00`, and `\` as `\\`.
 pub fn printable(bytes: &[u8]) -> String {
     let mut text = String::new();
     for &byte in bytes {
         match byte {
+            b'\\' => text.push_str("\\\\"),
             b' '..=b'~' => text.push(char::from(byte)),
             _ => text.push_str(&format!("\\x{byte:02x}")),
         }
     }
     text
+}
+
+/// The bytes of such a text.
+pub fn bytes(text: &str) -> Option<Vec<u8>> {
+    let mut bytes = Vec::new();
+    let mut rest = text;
+    while let Some((before, escaped)) = rest.split_once('\\') {
+        bytes.extend_from_slice(before.as_bytes());
+        rest = match escaped.strip_prefix('x') {
+            Some(hex) => {
+                bytes.push(u8::from_str_radix(hex.get(..2)?, 16).ok()?);
+                hex.get(2..)?
+            }
+            None => {
+                bytes.push(b'\\');
+                escaped.strip_prefix('\\')?
+            }
+        };
+    }
+    bytes.extend_from_slice(rest.as_bytes());
+    Some(bytes)
+}
+
+/// A time zone as Postgres takes it. `summer time ends in 20 min` (or in -20) is one whose summer time of one hour does,
+/// as POSIX writes it; every other is a name.
+pub fn zone(name: &str) -> String {
+    let ends =
+        name.strip_prefix("summer time ends in ").and_then(|rest| rest.strip_suffix(" min")?.parse::<i32>().ok());
+    let Some(in_min) = ends else { return name.to_owned() };
+    // The end is told in summer time.
+    let end = chrono::Utc::now() + chrono::Duration::minutes(i64::from(in_min) + 60);
+    let begin = end - chrono::Duration::days(90);
+    // Days are counted as if there were no 29th of February.
+    let day = |at: chrono::DateTime<chrono::Utc>| {
+        let leap = at.date_naive().leap_year() && at.ordinal() > 59;
+        at.ordinal() - u32::from(leap)
+    };
+    format!("AAA0BBB,J{}/0,J{}/{}", day(begin), day(end), end.format("%H:%M:%S"))
 }
 
 /// A series of numbers that a seed makes: the same seed, the same series, on every machine.
@@ -239,6 +279,10 @@ mod tests {
     #[test]
     fn commands_read_as_people_write_them() {
         let parts = [b"SET".to_vec(), b"lock:a".to_vec(), vec![0, 0xff, b' '], Vec::new()];
+        for text in [&b"\\x41\\"[..], b"\0\xff", b"a-1.c%w*[x]"] {
+            assert_eq!(bytes(&printable(text)).as_deref(), Some(text));
+        }
+        assert!(bytes("\\").is_none() && bytes("\\x4").is_none() && bytes("\\n").is_none());
         assert_eq!(command(&parts), "SET lock:a \"\\x00\\xff \" \"\"");
     }
 }

@@ -90,9 +90,12 @@ fn under(scenario: &Scenario, strategy: &StrategyName, guard: Option<Guard>) -> 
 
 /// Why a run's scenario is not raced, if it is not.
 pub fn refusal(scenario: &Scenario) -> Option<String> {
+    if scenario.homework.is_some() {
+        return Some("This run is a schedule of homework: what was written there is no strategy.".to_owned());
+    }
     let actions = || scenario.steps.iter().map(|step| &step.action);
     let speaks_to_stores = |action: &Action| {
-        matches!(action, Action::Sql(_) | Action::Redis { .. } | Action::Session(_))
+        matches!(action, Action::Sql(_) | Action::Redis { .. })
             || matches!(action, Action::Assert(Assert::Sql { .. } | Assert::Redis { .. }))
     };
     if actions().any(speaks_to_stores) {

@@ -127,7 +127,7 @@ pub fn word(action: &Action) -> String {
 
 fn scenario(setup: Setup, steps: Vec<Step>) -> Scenario {
     let (name, title) = ("moves".to_owned(), "Moves".to_owned());
-    Scenario { name, title, timed: false, setup, steps, expect: Expect::default() }
+    Scenario { name, title, timed: false, setup, steps, expect: Expect::default(), homework: None }
 }
 
 /// Text in a query.

@@ -19,6 +19,7 @@ use super::actions;
 use super::error::ActError;
 use super::export::judged;
 use super::rig::{Plan, Rig};
+use crate::homework;
 use crate::lab::Lab;
 
 /// How a run came out. Never confused: only `Held` and `Failed` say anything about the strategy.
@@ -73,6 +74,11 @@ pub async fn run_unless(
 ) -> Finished {
     if told_to_end.is_cancelled() {
         return never_began(scenario, Outcome::Interrupted);
+    }
+    if let Some(homework) = &scenario.homework {
+        // It has no part of the lab's stores: not one of its steps is an action of a run.
+        let played = told_to_end.run_until_cancelled(homework::replay(lab, scenario, homework)).await;
+        return played.unwrap_or_else(|| never_began(scenario, Outcome::Interrupted));
     }
     if let Some(what) = unknown_zone(scenario) {
         return never_began(scenario, Outcome::BadScenario(what));

@@ -7,8 +7,9 @@ use std::sync::Arc;
 
 use locks::action::{Action, Fire, Wait};
 use locks::event::{Event, Kind, Whose};
+use locks::homework::exercise;
 use locks::ids::Slot;
-use locks::scenario::{Expect, Scenario, Step};
+use locks::scenario::{Expect, Homework, Scenario, Step};
 use locks::setup::{Setup, SetupChange};
 
 /// Gaps shorter than this are no `wait`: they are the time that an action itself takes.
@@ -23,7 +24,10 @@ pub fn of_log(events: &[Arc<Event>]) -> Scenario {
         setup: Setup { cron: false, ..Setup::live() },
         steps: Vec::new(),
         expect: Expect::default(),
+        homework: homework(events),
     };
+    let is_homework = scenario.homework.is_some();
+    scenario.timed = !is_homework;
     // Steps that were refused did nothing.
     let refused: BTreeSet<u32> = events.iter().filter_map(|event| refused(&event.kind)).collect();
     let mut began_us = events.first().map_or(0, |event| event.at_us);
@@ -61,13 +65,41 @@ pub fn of_log(events: &[Arc<Event>]) -> Scenario {
     let mut now_us = began_us;
     for (at_us, action) in acts {
         let gap_us = at_us.saturating_sub(now_us);
-        if gap_us >= GAP_US {
+        // A schedule's order is all there is to it.
+        if gap_us >= GAP_US && !is_homework {
             scenario.steps.push(step(Action::Wait(Wait::Ms(gap_us / 1_000))));
             now_us += gap_us / 1_000 * 1_000;
         }
         scenario.steps.push(step(action));
     }
     scenario
+}
+
+/// Of a schedule of homework: what it was, and the answer as far as it ran.
+fn homework(events: &[Arc<Event>]) -> Option<Homework> {
+    let Kind::Began { tag: Some(tag), .. } = &events.first()?.kind else { return None };
+    let (name, schedule) = tag.strip_prefix("homework/")?.split_once('/')?;
+    if !exercise(name)?.language.is_run_by_a_store() {
+        return None;
+    }
+    let mut runs_the_answer = false;
+    // By name, and a later script of several has a larger one.
+    let mut scripts = BTreeMap::new();
+    for event in events {
+        match &event.kind {
+            Kind::StepBegan { action: Action::Session(fields), .. } => {
+                let does = fields.get("do").and_then(|does| does.as_str());
+                runs_the_answer = !fields.contains_key("own") && matches!(does, Some("submit" | "send" | "answer"));
+            }
+            Kind::StepBegan { .. } => runs_the_answer = false,
+            Kind::Sent { command, .. } if runs_the_answer => {
+                scripts.insert(command.name.as_str(), command.text.as_str());
+            }
+            _ => {}
+        }
+    }
+    let answer = scripts.into_values().collect::<Vec<_>>().join("\n---\n");
+    Some(Homework { exercise: name.to_owned(), schedule: schedule.to_owned(), answer })
 }
 
 /// The number of a step that was refused: whoever asked for it asked for what could not be.

@@ -132,6 +132,60 @@ async fn a_script_on_a_real_store_wrong_then_right() {
     chrome.close().await;
 }
 
+/// The others, one after the other by one learner: the schedule or part in which the starter fails.
+const OTHERS: [(&str, &str); 5] = [("lease", "5"), ("claim", "3"), ("fence", "3"), ("break", "1"), ("choose", "1")];
+
+#[tokio::test(flavor = "multi_thread")]
+#[ignore = "needs the page and a browser: scripts/test runs it"]
+async fn all_the_others_wrong_then_right() {
+    let lab = Served::start();
+    let chrome = Chrome::open(1440, 900).await;
+    for (number, (slug, fails_in)) in (1..).zip(OTHERS) {
+        chrome.client.goto(&format!("{}/homework/{slug}", lab.url)).await.unwrap();
+        chrome.until("the editor", LIVE).await;
+        chrome.press("Grade").await;
+        let failed = "return document.querySelector('#h-result .viol-chip') !== null";
+        chrome.until_within(GRADED, &format!("{slug} failed"), failed).await;
+        let there = format!("return document.querySelector('.sched .fail .n')?.textContent === '{fails_in}'");
+        chrome.until(&format!("{slug} failed in {fails_in}"), &there).await;
+        chrome.keep(&format!("homework-{slug}-failed")).await;
+        if slug == "lease" {
+            a_run_of_sessions(&chrome).await;
+        }
+        chrome.write(locks::homework::exercise(slug).unwrap().model).await;
+        chrome.press("Grade").await;
+        let passed = "return document.querySelector('#h-result .chip-solid')?.textContent === 'Passed'";
+        chrome.until_within(GRADED, &format!("{slug} passed"), passed).await;
+        chrome.keep(&format!("homework-{slug}-passed")).await;
+        let done = format!("return document.querySelectorAll('#h-bar .sn.done').length === {number}");
+        chrome.until(&format!("{number} are done"), &done).await;
+    }
+    chrome.close().await;
+}
+
+/// A failure is opened as a run: there are no replicas whose sections could be drawn, so it tells what each session
+/// did and where the rule was broken, and the log stands at that event.
+async fn a_run_of_sessions(chrome: &Chrome) {
+    chrome.press("Open at event #").await;
+    chrome.until("the run", "return location.pathname.startsWith('/runs/') && hydrated()").await;
+    let broken = "return document.querySelector('#sessions tr.fail .viol')?.textContent.includes('clock decided')";
+    chrome.until("the step that broke the rule", broken).await;
+    let steps =
+        "return [...document.querySelectorAll('#sessions tbody tr')].map(row => row.cells[1].textContent).join()";
+    assert_eq!(chrome.script(steps).await, "A,B", "each step is a session's");
+    let drawn = "return [...document.querySelectorAll('.stage > .caption, .stage > .col')]
+        .filter(part => getComputedStyle(part).display !== 'none').length";
+    assert_eq!(chrome.script(drawn).await, 0, "an empty stage says nothing");
+    let sent =
+        "return [...document.querySelectorAll('.stage td code')].some(code => code.textContent.includes('insert'))";
+    chrome.until("what was sent", sent).await;
+    let wide = chrome.script("return document.documentElement.scrollWidth - innerWidth").await;
+    assert_eq!(wide, 0, "wider than the screen");
+    chrome.keep("homework-run-of-sessions").await;
+    chrome.client.back().await.unwrap();
+    chrome.until("the editor again", LIVE).await;
+}
+
 #[tokio::test(flavor = "multi_thread")]
 #[ignore = "needs the page and a browser: scripts/test runs it"]
 async fn without_scripts() {

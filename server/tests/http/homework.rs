@@ -5,6 +5,7 @@ use std::io::{BufRead, BufReader};
 use std::process::Stdio;
 
 use locks::homework::{EXERCISES, keep, redlock};
+use locks::scenario::Scenario;
 use nix::sys::signal::Signal;
 
 use crate::common::served::{Answer, Served, serve};
@@ -104,7 +105,13 @@ fn a_script_that_failed_on_a_real_store_is_a_run_that_opens_at_its_event() {
     let wrong = learner.grade("release", locks::homework::release::EXERCISE.starter);
     assert!(wrong.contains("class=\"viol-chip\"") && wrong.contains("Open at event #"), "{wrong}");
     let link = wrong.split("href=\"").find(|rest| rest.starts_with("/runs/") && rest.contains("?at=")).unwrap();
-    learner.page(link.split('"').next().unwrap());
+    let run = learner.page(link.split('"').next().unwrap());
+    assert!(run.contains("id=\"sessions\"") && run.contains("runs the answer with lock:settle"), "{run}");
+    let file =
+        wrong.split("href=\"").find(|rest| rest.starts_with("/api/runs/") && rest.contains("/scenario")).unwrap();
+    let file = learner.page(file.split('"').next().unwrap());
+    let scenario = Scenario::parse(&file).unwrap();
+    assert_eq!(scenario.homework.unwrap().schedule, "3");
     let right = learner.grade("release", locks::homework::release::EXERCISE.model);
     assert!(right.contains("No violation in 2"), "{right}");
 }

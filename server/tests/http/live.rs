@@ -93,7 +93,7 @@ fn actions_are_steps_of_the_scenario_and_refusals_say_why() {
         ("{\"set\":{\"lease_ms\":0}}", 422, "allowed: 1 to"),
         ("{\"set\":{\"work_ms\":700000}}", 422, "0 to 600000"),
         ("{\"set\":{\"every_s\":4000}}", 422, "1 to 3600"),
-        ("{\"session\":{\"replica\":\"A\",\"do\":\"begin\"}}", 422, "not supported yet"),
+        ("{\"session\":{\"replica\":\"A\",\"do\":\"begin\"}}", 422, "a step of homework"),
         ("{\"sql\":\"select 1\"}", 422, "scenario files"),
         ("{\"node\":{\"start\":\"redis-3\"}}", 409, "runs already"),
         ("{\"assert\":{\"sql\":\"select 1\",\"is\":2}}", 409, "is 1, and must be 2"),

@@ -13,6 +13,7 @@
 //! | [`timeline`] | lanes and marks, as a picture and as a table |
 //! | [`topology`] | the map: links, stores, messages |
 //! | [`rows`] | what the inspector lists |
+//! | [`sessions`] | a schedule of homework: sessions, step by step |
 //! | [`sql`] | commands with their words marked |
 //! | [`words`] | times, names and changes as people say them |
 
@@ -25,6 +26,7 @@ pub mod lock_card;
 pub mod machine;
 pub mod ring;
 pub mod rows;
+pub mod sessions;
 pub mod sql;
 pub mod timeline;
 pub mod topology;

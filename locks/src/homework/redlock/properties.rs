@@ -31,6 +31,10 @@ const TRIAL_LATE: i64 = 40;
 /// An answer that comes in time still has to be read.
 const TRIAL_SLACK: i64 = 10;
 
+/// How many series of delays there are, and the longest delay of a node that is alive.
+const SEEDS: u64 = 50;
+const LONGEST_DELAY: u64 = 120;
+
 /// A learner's answer, read.
 #[derive(Clone, Debug)]
 pub struct Answer {
@@ -64,6 +68,12 @@ impl Answer {
         let (node_timeout_ms, retry_jitter_ms) =
             (timeout.value(&|_| None)?.number(), jitter.value(&|_| None)?.number());
         Ok(Answer { quorum, validity, acquired, node_timeout_ms, retry_jitter_ms })
+    }
+
+    /// Does whoever asked five nodes, so many of which granted it, hold the lock? What is left of a lease that was asked
+    /// for so long ago, in milliseconds, says it too.
+    pub fn holds(&self, granted: i64, lease: i64, elapsed: i64) -> Result<bool, Mistake> {
+        self.acquired(&Try { n: 5, granted, lease, elapsed })
     }
 
     fn quorum(&self, n: i64) -> Result<i64, Mistake> {
@@ -115,7 +125,7 @@ pub fn grade(text: &str) -> Graded {
         Err(mistake) => return Graded::YourError(mistake),
     };
     let mut checked = 0;
-    for property in [disjoint, majority, length, validity_counts, time_outs, jitter] {
+    for property in [disjoint, majority, length, validity_counts, time_outs, jitter, delays] {
         match property(&answer, &mut checked) {
             Ok(None) => {}
             Ok(Some(failure)) => return Graded::Failed(Box::new(failure)),
@@ -123,8 +133,8 @@ pub fn grade(text: &str) -> Graded {
         }
     }
     let said = format!(
-        "Checked for {checked} combinations of nodes (3 to 9), grants, leases (10 ms to 60 s) and elapsed times, all \
-         of them the same for every submission."
+        "Checked for {checked} combinations of nodes (3 to 9), grants, leases (10 ms to 60 s) and elapsed times, and {SEEDS} \
+         series of delays with a dead node; all of them the same for every submission."
     );
     Graded::Passed { schedules: checked, score: None, said: Some(said) }
 }
@@ -326,4 +336,49 @@ fn jitter(answer: &Answer, checked: &mut u32) -> Checked {
             format!("Up to {jitter} ms with a free lock in front of everybody."),
         ),
     }))
+}
+
+/// Five nodes, one of them dead, each of the others as late as a seed says: whoever heard a majority in time holds, and
+/// whoever did not does not.
+fn delays(answer: &Answer, checked: &mut u32) -> Checked {
+    for seed in 1..=SEEDS {
+        let mut state = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        let mut below = |most: u64| {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            (state >> 33) % most
+        };
+        let (lease, dead) = (50 + below(3000) as i64, below(5) as usize);
+        let late: Vec<i64> = (0..5).map(|_| below(LONGEST_DELAY) as i64).collect();
+        let timeout = answer.node_timeout_ms;
+        let heard = late.iter().enumerate().filter(|(node, ms)| *node != dead && **ms <= timeout);
+        // The dead one is waited for as long as anybody is.
+        let of = Try { n: 5, granted: heard.count() as i64, lease, elapsed: timeout };
+        let (acquired, validity) = (answer.acquired(&of)?, answer.validity(&of)?);
+        *checked += 1;
+        // Between what is surely left and what is surely over, an answer may say either.
+        let (sure, over) = (98 * lease - 100 * timeout - 1000 > 0, 99 * lease - 100 - 100 * timeout <= 0);
+        let wanted = match of.granted >= 3 {
+            true if sure => true,
+            true if !over => continue,
+            _ => false,
+        };
+        if acquired != wanted {
+            let late: Vec<String> = late.iter().map(i64::to_string).collect();
+            let says = |acquired| if acquired { "It holds the lock." } else { "It does not hold the lock." };
+            return Ok(Some(failure(
+                &format!("seed-{seed}"),
+                "counted wrongly",
+                "With these delays the answer is not what the nodes' answers amount to.",
+                format!(
+                    "the nodes are late by {} ms; node {} is dead\n{}\nvalidity = {validity}\n",
+                    late.join(", "),
+                    dead + 1,
+                    of.words()
+                ),
+                says(wanted).to_owned(),
+                says(acquired).to_owned(),
+            )));
+        }
+    }
+    Ok(None)
 }

@@ -6,6 +6,7 @@
 
 mod action;
 mod expect;
+mod homework;
 mod kinds;
 pub(crate) mod node;
 pub(crate) mod problems;
@@ -52,6 +53,9 @@ impl Action {
     pub fn read_json(json: &serde_json::Value) -> Result<Action, Problem> {
         let mut problems = Problems::default();
         let action = action::action(&Node::of_json(json), &mut problems);
+        if let Some(action) = action.as_ref().filter(|action| !action.is_for_a_lab()) {
+            problems.add(&(0..0), format!("`{}` is a step of homework, which no lab has", action.name()), "");
+        }
         match (action, problems.first()) {
             (Some(action), None) => Ok(action),
             (_, Some(problem)) => Err(problem),
@@ -86,12 +90,17 @@ fn scenario(root: &Node, problems: &mut Problems) -> Option<Scenario> {
         problems.add(&first.extent(), what, format!("{MAX_STEPS} steps at most"));
     }
     let step_nodes = &step_nodes[..step_nodes.len().min(MAX_STEPS)];
+    let homework_node = table.get("homework");
+    let homework = homework_node.and_then(|node| homework::homework(node, problems));
     let expect_entry = table.entry("expect");
     let expect = expect_entry.map_or_else(Expect::default, |entry| expect::expect(&entry.node, problems));
     let span = table.span.clone();
     table.done(problems);
 
     let steps = steps(step_nodes, problems);
+    for (step, node) in &steps {
+        homework::belongs(&step.action, homework_node.is_some(), node, problems);
+    }
     if step_nodes.is_empty() && !setup.cron {
         problems.add(&span, "this scenario does nothing", "steps, or `cron = true` with `gated = false`");
     }
@@ -112,7 +121,7 @@ fn scenario(root: &Node, problems: &mut Problems) -> Option<Scenario> {
         }
     }
     let steps = steps.into_iter().map(|(step, _)| step).collect();
-    Some(Scenario { name: name?, title: title?, timed, setup, steps, expect })
+    Some(Scenario { name: name?, title: title?, timed, setup, steps, expect, homework })
 }
 
 /// A scenario's name, which becomes a file's.

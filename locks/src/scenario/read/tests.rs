@@ -380,17 +380,53 @@ fn actions_on_stores_name_what_they_do_to_which() {
     }
 }
 
+/// A file of homework with these steps, written by people.
+fn homework(head: &str, steps: &[&str]) -> String {
+    let steps: Vec<String> = steps.iter().map(|step| format!("\n[[step]]\n{step}\n")).collect();
+    format!("name = \"mine\"\ntitle = \"Mine\"\n\n[homework]\n{head}\n[setup]\ngated = false\n{}", steps.concat())
+}
+
+const OF_HOMEWORK: &[&str] = &[
+    "session = { replica = \"A\", do = \"begin\" }",
+    "session = { replica = \"A\", set = { TimeZone = \"Asia/Tokyo\" } }",
+    "session = { replica = \"A\", do = \"send\", with = [\"settle\", 1, { clock_ms = -5 }], until = \"write\" }",
+    "session = { replica = \"B\", own = true, do = \"send\", sql = \"select 1\" }",
+    "wait = { blocked = \"B\" }",
+];
+
 #[test]
-fn actions_that_are_not_built_yet_are_read_and_refused() {
-    for not_yet in [
-        "session = { replica = \"A\", do = \"begin\" }",
-        "session = { replica = \"A\", set = { TimeZone = \"Asia/Tokyo\" } }",
-        "session = { replica = \"A\", do = \"send\", with = [\"settle\", 1, { clock_ms = -5 }], until = \"write\" }",
-        "session = { replica = \"B\", own = true, do = \"send\", sql = \"select 1\" }",
-    ] {
-        let problems = steps(&[not_yet]);
-        assert_eq!(problems.trim(), "bad.toml:8:1: `session` is not supported yet");
+fn steps_of_homework_stand_in_files_of_homework() {
+    for answer in ["select 'a',\n  \"b\"\n", "return 1", "select '''x'''\n'", "a\r\nb\u{1}"] {
+        let head = "exercise = \"lease\"\nschedule = \"3\"\nanswer = \"\"\n";
+        let mut scenario = Scenario::parse(&homework(head, OF_HOMEWORK)).unwrap();
+        answer.clone_into(&mut scenario.homework.as_mut().unwrap().answer);
+        let text = scenario.to_toml();
+        let back = Scenario::parse(&text).unwrap_or_else(|problems| panic!("{problems:#?}\n{text}"));
+        assert_eq!((back.homework.clone(), back.to_toml()), (scenario.homework, text));
+        assert!(back.expects_something(), "the exercise has rules");
     }
+}
+
+#[test]
+fn steps_of_homework_and_of_a_lab_do_not_mix() {
+    for step in &OF_HOMEWORK[..4] {
+        let problems = steps(&[step]);
+        let told = "bad.toml:8:1: `session` is a step of homework, and this file has no `[homework]`\n    allowed: \
+                    `[homework]` with `exercise`, `schedule` and `answer`";
+        assert_eq!(problems.trim(), told);
+    }
+    let read = |head: &str, step| {
+        let problems = Scenario::parse(&homework(head, &[step])).unwrap_err();
+        Problem::render_all(&problems, "bad.toml")
+    };
+    assert_snapshot!(read("exercise = \"keep\"\nschedule = 3\n", "pause = \"A\""), @r#"
+    bad.toml:4:1: [homework] needs `answer`
+    bad.toml:5:12: `exercise` is "keep"
+        allowed: `release`, `lease`, `claim`, `fence`
+    bad.toml:6:12: `schedule` must be text, not a number
+    bad.toml:12:1: `pause` is no step of homework
+        allowed: `session`, `wait` for `ms` or `blocked`, `elapse`, `sql`, `redis`
+    "#);
 }
 
 #[test]

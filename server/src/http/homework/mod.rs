@@ -23,7 +23,7 @@ use axum::extract::{Path, Query, State};
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::{Html, IntoResponse, Redirect, Response};
 use axum::routing::{get, post, put};
-use locks::homework::{Exercise, exercise};
+use locks::homework::{Exercise, Graded, exercise};
 use serde::Deserialize;
 use tower_governor::GovernorLayer;
 use tower_governor::governor::GovernorConfigBuilder;
@@ -180,27 +180,40 @@ async fn keep_draft(app: &App, learner: &Learner, exercise: &Exercise, text: &st
 
 /// How a learner stands with the exercises.
 pub(super) async fn standing(app: &App, learner: &Learner) -> Result<Standing, LabError> {
-    let rows = app.homework.control().await?.homework(&learner.0).await?;
+    Ok(stand(app.homework.control().await?.homework(&learner.0).await?))
+}
+
+fn stand(rows: Vec<Row>) -> Standing {
     let stand = |row: Row| {
         let stand = Stand {
-            attempts: u32::try_from(row.submissions).unwrap_or_default(),
+            attempts: u32::try_from(row.attempts).unwrap_or_default(),
             passed: row.passed_at.is_some(),
             score: row.score.and_then(|score| u32::try_from(score).ok()),
         };
         (row.exercise, stand)
     };
-    Ok(Standing { exercises: rows.into_iter().map(stand).collect() })
+    Standing { exercises: rows.into_iter().map(stand).collect() }
 }
 
 /// The page as it is when nothing else is asked for: the draft, and the latest attempt.
 async fn load(app: &App, learner: &Learner, exercise: &'static Exercise) -> Result<ExercisePage, LabError> {
     let control = app.homework.control().await?;
     let draft = control.draft(&learner.0, exercise.slug).await?;
-    let standing = standing(app, learner).await?;
+    let rows = control.homework(&learner.0).await?;
+    let of_exercise = rows.iter().find(|row| row.exercise == exercise.slug);
+    let handed_in = of_exercise.map_or(0, |row| u32::try_from(row.submissions).unwrap_or_default());
+    let standing = stand(rows);
     let submissions = control.submissions(&learner.0, exercise.slug, ATTEMPTS).await?;
-    // Counted by learner and exercise; the newest stands first.
-    let attempts: Vec<Attempt> =
-        (1..=standing.of(exercise).attempts).rev().zip(submissions).map(|(number, of)| attempt(number, of)).collect();
+    // The newest stands first; what the lab failed at has no number of its own among the attempts.
+    let mut left = standing.of(exercise).attempts;
+    let attempts = (1..=handed_in).rev().zip(submissions).map(|(number, of)| {
+        let counts = !matches!(of.graded, Graded::LabFailed { .. });
+        let counted = counts.then_some(left);
+        left -= u32::from(counts && left > 0);
+        let Submission { graded, text, submitted_at, .. } = of;
+        Attempt { number, counted, at_ms: submitted_at.timestamp_millis(), graded, text }
+    });
+    let attempts: Vec<Attempt> = attempts.collect();
     Ok(ExercisePage {
         exercise,
         standing,
@@ -210,8 +223,4 @@ async fn load(app: &App, learner: &Learner, exercise: &'static Exercise) -> Resu
         attempts,
         said: None,
     })
-}
-
-fn attempt(number: u32, of: Submission) -> Attempt {
-    Attempt { number, at_ms: of.submitted_at.timestamp_millis(), graded: of.graded, text: of.text }
 }

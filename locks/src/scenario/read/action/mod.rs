@@ -71,11 +71,7 @@ pub(super) fn action(node: &Node, problems: &mut Problems) -> Option<Action> {
         problems.add(&entry.span, what, list(names()));
         return None;
     };
-    let action = read(&entry.node, problems)?;
-    if !action.is_supported() {
-        problems.add(&entry.span, format!("`{}` is not supported yet", entry.key), "");
-    }
-    Some(action)
+    read(&entry.node, problems)
 }
 
 #[cfg(test)]
