@@ -28,6 +28,7 @@ impl Decided {
             1 => ("", "1 move.".to_owned()),
             moves => ("", format!("{moves} moves.")),
         };
+        let disabled = self.moves == 0;
         let taken = match self.taken_back.as_str() {
             "" => String::new(),
             taken => format!("Taken back: <code>{}</code>. ", escaped(taken)),
@@ -37,7 +38,7 @@ impl Decided {
             _ => format!(r#" <a href="{}" rel="external">Link to these moves</a>"#, escaped(&self.address)),
         };
         format!(
-            r#"<div class="step"><button class="btn btn-s{off}" data-m="back" data-back=""><kbd>z</kbd>Step back</button><span class="muted leaf" data-m="decided" role="status">{taken}{moves}{link}</span></div>"#
+            r#"<div class="step"><button class="btn btn-s{off}" data-m="back" data-back="" aria-disabled="{disabled}"><kbd>z</kbd>Step back</button><span class="muted leaf" data-m="decided" role="status">{taken}{moves}{link}</span></div>"#
         )
     }
 }
@@ -69,9 +70,10 @@ pub fn html<'a>(
             }
             _ => ("no slot".to_owned(), "Fire one: f".to_owned()),
         };
-        let off = if replica.process == Process::Running && gate.is_some() { "" } else { " off" };
+        let (off, disabled) =
+            if replica.process == Process::Running && gate.is_some() { ("", false) } else { (" off", true) };
         lines += &format!(
-            r#"<div class="step"><button class="btn btn-s{off}" data-m="b:{0}" data-step="{0}"><kbd>{1}</kbd>Step <span class="rep {2} rep-s">{0}</span></button><b class="leaf" data-m="g:{0}">{3}</b><code class="scroll-x leaf" data-m="n:{0}">{4}</code></div>"#,
+            r#"<div class="step"><button class="btn btn-s{off}" data-m="b:{0}" data-step="{0}" aria-disabled="{disabled}"><kbd>{1}</kbd>Step <span class="rep {2} rep-s">{0}</span></button><b class="leaf" data-m="g:{0}">{3}</b><code class="scroll-x leaf" data-m="n:{0}">{4}</code></div>"#,
             escaped(name),
             nth + 1,
             hue(name),

@@ -200,6 +200,52 @@ fn a_long_run_stays_small() {
     );
 }
 
+#[test]
+fn who_was_overwritten_gave_nothing_back() {
+    let mut log = Log::new(Setup { strategy: "pg-lease".into(), ..Setup::live() });
+    let (a, b) = (log.due(1000.0, "A", SETTLE), log.due(1000.5, "B", SETTLE));
+    log.acquire(1002.0, &a, Some(1));
+    log.acquire(1010.0, &b, Some(2));
+    let before = |log: &Log| {
+        let (stage, now) = at_end(log);
+        let lock = lock_card(&stage, SETTLE, now);
+        (lock.before, lock.machine.matches("sm-l took").count())
+    };
+    // Of the arrows only that of the grant was taken.
+    assert_eq!(before(&log), ("A, epoch 1, overwritten".to_owned(), 1));
+    log.store_says(1020.0, &b, LockState::Free, None);
+    assert_eq!(before(&log).0, "B, epoch 2, taken away");
+    let mut log = Log::new(Setup { strategy: "pg-lease".into(), ..Setup::live() });
+    log.lease_slot(1000.0, SETTLE, &["A"], 4);
+    assert_eq!(before(&log), ("A, epoch 4, released".to_owned(), 1));
+}
+
+#[test]
+fn only_where_there_is_no_lock_is_it_said_that_none_keeps_them_apart() {
+    let why = |strategy: &str| {
+        let mut log = Log::new(Setup { strategy: strategy.into(), ..Setup::live() });
+        let (a, b) = (log.due(1000.0, "A", SETTLE), log.due(1000.5, "B", SETTLE));
+        log.enter(1002.0, &a, None);
+        log.enter(1003.0, &b, None);
+        let (stage, now) = at_end(&log);
+        caption(&stage, SETTLE, now).why
+    };
+    assert!(why("none").ends_with("no lock keeps them apart."));
+    assert!(why("redis-set-nx/look-then-take").ends_with("redis-set-nx/look-then-take let them in together."));
+}
+
+#[test]
+fn work_that_outlasts_the_lease_is_said_beforehand() {
+    let warns = |strategy: &str, work_ms: u64, renew: bool| {
+        let strategy = strategy.into();
+        let log = Log::new(Setup { strategy, work_ms, renew, lease_ms: 1500, ..Setup::live() });
+        strategy_html(&at_end(&log).0).contains("outlasts the lease")
+    };
+    assert!(warns("pg-lease", 1500, false) && warns("redis-set-nx/look-then-take", 4000, false));
+    assert!(!warns("pg-lease", 1499, false) && !warns("pg-lease", 4000, true));
+    assert!(!warns("none", 4000, false), "what has no lease outlasts none");
+}
+
 /// `pg-lease` with epoch 4, released; then another strategy.
 fn changed_to(strategy: &str) -> Log {
     let mut log = Log::new(Setup { strategy: "pg-lease".into(), ..Setup::live() });

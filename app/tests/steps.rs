@@ -25,6 +25,7 @@ fn every_replica_says_what_it_is_about_to_do() {
     assert!(drawn.contains("at gate send:acquire") && drawn.contains("SET $1 $2 NX -- $1 = lock, $2 = 7"), "{drawn}");
     assert!(drawn.contains("stopped") && drawn.contains("Fire one: f"));
     assert_eq!(drawn.matches("btn-s off").count(), 2, "only A may step");
+    assert_eq!(drawn.matches("aria-disabled=\"true\"").count(), 2, "and who does not see it is told");
 
     log.replica(1003.0, "A", Kind::GatePassed { attempt: a.id, gate });
     let drawn = html(log.events.iter(), SETTLE, None);

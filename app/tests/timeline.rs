@@ -4,6 +4,8 @@ mod sample;
 
 use app::stage::Stage;
 use app::stage::view::timeline::{Lanes, Look, clashes, ground, marks, scale, table};
+use locks::machine::{Outcome, TaskState};
+use locks::setup::Setup;
 use sample::{Log, SETTLE, collision, paused_holder, rejected_effect};
 
 const WIDTH: f64 = 1314.0;
@@ -29,6 +31,41 @@ fn three_inside_are_one_clash() {
     assert_eq!(clashes.len(), 4);
     assert!(clashes.iter().all(|clash| clash.replicas == ["A", "B", "C"]));
     assert_eq!(clashes[3].until_us, None, "the last one goes on");
+}
+
+/// A long run that is seen whole: stripes close together, each with its title, and no word over another.
+#[test]
+fn what_is_said_of_many_clashes_stands_side_by_side() {
+    let mut log = Log::new(Setup { strategy: "none".into(), ..Setup::live() });
+    for n in 0..60 {
+        let at = 1000.0 + f64::from(n) * 700.0;
+        let (a, b) = (log.due(at, "A", SETTLE), log.due(at, "B", SETTLE));
+        log.enter(at + 1.0, &a, None);
+        log.enter(at + 2.0, &b, None);
+        for go in [&a, &b] {
+            log.leave(at + 100.0, go, "done");
+            log.finish(at + 101.0, go, TaskState::Releasing, Outcome::Executed, "done");
+        }
+    }
+    let stage = Stage::of(&log.events);
+    let now = stage.at_us;
+    let lanes = Lanes::new(&stage, &look());
+    for zoom in [10.0, 30.0, 60.0, 120.0, 300.0, 1200.0] {
+        let scale = scale(&stage, &look(), now, zoom, WIDTH);
+        let marks = marks(&stage, &look(), &scale, &lanes, (0.0, scale.x(now)), now);
+        let chips = marks.iter().filter(|mark| mark.id.starts_with('w')).map(|mark| {
+            let number = |name: &str| -> f64 {
+                let rest = mark.svg.split_once(&format!(" {name}=\"")).unwrap().1;
+                rest.split('"').next().unwrap().parse().unwrap()
+            };
+            (number("x"), number("x") + number("width"))
+        });
+        let mut chips: Vec<(f64, f64)> = chips.collect();
+        chips.sort_by(|a, b| a.0.total_cmp(&b.0));
+        assert!(!chips.is_empty(), "at {zoom} nothing is said at all");
+        assert!(chips.windows(2).all(|pair| pair[0].1 <= pair[1].0), "at {zoom}: {chips:?}");
+        assert_eq!(marks.iter().filter(|mark| mark.id.starts_with('v')).count(), 60);
+    }
 }
 
 #[test]

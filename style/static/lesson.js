@@ -95,6 +95,14 @@ addEventListener("submit", event => {
   });
 });
 
+// A step of a replica that has no slot leads nowhere: its button in the text looks as that of the stage does.
+addEventListener("taken", () => {
+  for (const button of document.querySelectorAll("[data-steps]")) {
+    const stands = document.querySelector(`[data-m="g:${button.dataset.steps}"]`)?.textContent;
+    button.setAttribute("aria-disabled", ["no slot", "dead", "stopped"].includes(stands));
+  }
+});
+
 // Progress from a file.
 document.getElementById("import")?.addEventListener("change", async event => {
   const input = event.target, file = input.files[0];

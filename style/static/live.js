@@ -14,7 +14,7 @@ function take(element, markup) {
   const same = now.length === next.length && now.length > 0 && now.every((part, i) => part.dataset.m === next[i].dataset.m);
   if (!same) return element.replaceChildren(...fresh.childNodes);
   now.forEach((part, i) => {
-    for (const name of ['class', 'aria-pressed']) {
+    for (const name of ['class', 'aria-pressed', 'aria-disabled']) {
       const value = next[i].getAttribute(name);
       if (value !== null && value !== part.getAttribute(name)) part.setAttribute(name, value);
     }
@@ -32,6 +32,7 @@ async function load(element) {
     try {
       const answer = await fetch(shown);
       if (answer.ok) take(element, await answer.text());
+      dispatchEvent(new Event('taken'));
     } catch { break; }
   }
   element.dataset.shown = shown;

@@ -9,6 +9,7 @@ use super::{costs, parts};
 use crate::data::RunPage;
 use crate::html::Html;
 use crate::part::theatre;
+use locks::action::Action;
 use locks::lesson::Cost;
 
 /// What a step's page shows.
@@ -104,6 +105,9 @@ fn task(html: &mut Html, page: &StepPage, text: &TaskText) {
         html.attr("class", "acts").attr("data-quick", "");
         for (n, one) in text.moves.iter().enumerate() {
             html.class("button", "btn").attr("name", "do").attr("value", &format!("{}/{n}", text.id));
+            if let [Action::Advance(advance)] = one.actions.as_slice() {
+                html.attr("data-steps", &advance.replica.join(" "));
+            }
             html.text(&one.label).close();
         }
         html.close();

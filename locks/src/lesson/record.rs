@@ -172,6 +172,10 @@ pub struct Record {
     pub seq: u64,
     /// It is over.
     pub ended: bool,
+    /// Somebody entered while another was inside: whether that is certain shows with what is heard next.
+    meeting: Option<Moment>,
+    /// Overlaps, by the event that completes each: the first event at which it was certain.
+    certain: BTreeMap<u64, u64>,
     now_us: u64,
     processes: BTreeMap<(String, u32), Process>,
     judge: Judge,
@@ -240,6 +244,29 @@ impl Record {
             }),
             kind => self.push_of_attempt(kind, at),
         }
+        self.look_for_overlap(&event.kind, at);
+    }
+
+    /// From which event on an overlap is certain, and drawn.
+    fn look_for_overlap(&mut self, kind: &Kind, at: Moment) {
+        if let Kind::Entered { attempt, .. } = kind {
+            let inside = |one: &Attempt| one.entered.is_some() && one.left.is_none();
+            let other = self.attempts.iter().any(|(id, one)| id != attempt && inside(one));
+            self.meeting = other.then_some(at).or(self.meeting);
+        }
+        let Some(entered) = self.meeting else { return };
+        for finding in self.overlaps() {
+            self.certain.entry(completed_by(&finding)).or_insert(at.seq);
+        }
+        if self.certain.contains_key(&entered.seq) || at.at_us > entered.at_us.saturating_add(STRAGGLERS_US) {
+            self.meeting = None;
+        }
+    }
+
+    /// The event at which an overlap can be seen.
+    pub fn shown_at(&self, overlap: &Finding) -> u64 {
+        let completed = completed_by(overlap);
+        self.certain.get(&completed).copied().unwrap_or(completed)
     }
 
     /// It is that time now, and nothing else was said up to then.
@@ -451,4 +478,9 @@ impl Process {
         let ready = self.ready.is_some_and(|ready| ready.at_us.saturating_add(STRAGGLERS_US) < due.at_us);
         ready && self.gone.is_none_or(|gone| gone.at_us > due.at_us)
     }
+}
+
+/// The last of the events that a finding consists of.
+fn completed_by(finding: &Finding) -> u64 {
+    finding.events.last().copied().unwrap_or_default()
 }

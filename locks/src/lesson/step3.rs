@@ -59,7 +59,7 @@ fn both_in(record: &Record) -> Look {
         })
     };
     if let Some(finding) = record.overlaps().iter().find(|finding| !others(finding.from_us, finding.until_us)) {
-        return Look::proves(super::DONE, finding.events.last().copied().unwrap_or_default());
+        return Look::proves(super::DONE, record.shown_at(finding));
     }
     if attempts.len() < 2 {
         return Look::misses("one-alone");

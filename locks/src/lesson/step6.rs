@@ -110,7 +110,7 @@ fn pauses(record: &Record) -> Look {
     }
     let holding = a.entered.is_some_and(|at| at.at_us < pause.began.at_us);
     match record.overlaps().first() {
-        Some(finding) if holding => Look::proves("holding", finding.events.last().copied().unwrap_or_default()),
+        Some(finding) if holding => Look::proves("holding", record.shown_at(finding)),
         _ => Look::misses("next"),
     }
 }

@@ -143,6 +143,7 @@ fn readable<'a>(exercise: &Exercise, submission: &'a [u8]) -> Result<&'a str, Mi
 
 #[cfg(test)]
 mod tests {
+    use app::homework::content::Text;
     use locks::scenario::{Problem, Scenario};
 
     use super::evidence::{About, Evidence};
@@ -172,5 +173,20 @@ mod tests {
         }
         check(&locks::homework::release::EXERCISE, super::release::schedules(Scripts::MOST), &super::release::ABOUT);
         assert!(read > 300, "{read}");
+    }
+
+    /// A line of the list may stand for several: one number is told, and it is what a submission that passes is told.
+    #[test]
+    fn the_text_says_how_many_schedules_there_are() {
+        let says = |slug: &str, count: usize| {
+            let text = Text::of(slug).unwrap();
+            let (_, last) = text.schedules.last().unwrap();
+            assert!(last.contains(&format!(" {count} schedules")), "{slug}: {count}, and it says {last:?}");
+        };
+        for task in super::IN_SQL {
+            says(task.exercise.slug, (task.schedules)().len());
+        }
+        says(locks::homework::release::EXERCISE.slug, super::release::schedules(1).len());
+        assert_eq!(super::release::schedules(3).len(), super::release::schedules(1).len() + 2);
     }
 }

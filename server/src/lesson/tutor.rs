@@ -23,7 +23,7 @@ use super::stages;
 use crate::control::lesson::{AnswerRow, ProofRow};
 use crate::lab::{Lab, LabError};
 use crate::run::ActError;
-use crate::run::live::{Live, OpenError, Sessions};
+use crate::run::live::{Called, Live, OpenError, Sessions};
 use crate::run::shelf::{Shelf, ShelfError};
 
 /// What tags of lesson runs begin with.
@@ -263,7 +263,8 @@ impl Tutor {
         scenario: Scenario,
     ) -> Result<(), TutorError> {
         let tag = format!("{LESSON}/{}/{stage}", step.number);
-        let live = self.0.sessions.open_anew(&learner, &tag, scenario.setup).await?;
+        let called = Called { tag, title: format!("Lesson {}: {}", step.number, scenario.title) };
+        let live = self.0.sessions.open_anew(&learner, called, scenario.setup).await?;
         self.0.lab.control().await?.set_progress(&learner, &opened_key(step.number), &json!(stage)).await?;
         self.0.note(&learner, step.number, Latest::default(), true);
         tokio::spawn(super::watch::watch(self.0.clone(), learner, step, scenario.steps.len(), live.clone()));

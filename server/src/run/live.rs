@@ -124,24 +124,24 @@ impl Sessions {
 
     /// A new session of that learner that belongs to something, as to a step of the lesson: its tag's first
     /// part says to what. It takes the place of the one that did before.
-    pub async fn open_anew(&self, owner: &str, tag: &str, setup: Setup) -> Result<Arc<Live>, OpenError> {
-        let (sessions, owner, tag) = (self.clone(), owner.to_owned(), tag.to_owned());
+    pub async fn open_anew(&self, owner: &str, called: Called, setup: Setup) -> Result<Arc<Live>, OpenError> {
+        let (sessions, owner) = (self.clone(), owner.to_owned());
         carried_through(async move {
             let _one = sessions.0.opening.lock().await;
-            while let Some(before) = sessions.of(&owner, Some(belongs(&tag))) {
+            while let Some(before) = sessions.of(&owner, Some(belongs(&called.tag))) {
                 before.close().await;
             }
-            sessions.begin(&owner, Some(&tag), setup).await
+            sessions.begin(&owner, Some(called), setup).await
         })
         .await
     }
 
-    async fn begin(&self, owner: &str, tag: Option<&str>, setup: Setup) -> Result<Arc<Live>, OpenError> {
+    async fn begin(&self, owner: &str, called: Option<Called>, setup: Setup) -> Result<Arc<Live>, OpenError> {
         let most = self.0.limits.sessions;
         if self.count() >= most {
             return Err(OpenError::Full { most });
         }
-        let opened = Live::open(&self.0, owner, tag, setup).await;
+        let opened = Live::open(&self.0, owner, called, setup).await;
         let live = opened.map_err(|error| OpenError::Lab(error.to_string()))?;
         self.0.open().push(live.clone());
         tokio::spawn(supervise(live.clone()));
@@ -191,6 +191,15 @@ impl Shared {
             Err(error) => tracing::error!(%error, "a run could not be stored; it is kept on disk"),
         }
     }
+}
+
+/// What a session is that belongs to something.
+#[derive(Clone, Debug)]
+pub struct Called {
+    /// Its first part says to what: [`Sessions::of`] finds it by that.
+    pub tag: String,
+    /// What its run is called where runs are listed.
+    pub title: String,
 }
 
 /// What a tag says that its run belongs to: its first part.
@@ -245,24 +254,24 @@ impl Decided {
 }
 
 impl Live {
-    async fn open(shared: &Arc<Shared>, owner: &str, tag: Option<&str>, setup: Setup) -> Result<Arc<Live>, ActError> {
+    async fn open(
+        shared: &Arc<Shared>,
+        owner: &str,
+        called: Option<Called>,
+        setup: Setup,
+    ) -> Result<Arc<Live>, ActError> {
         let empty = Scenario { setup: Setup { cron: false, ..setup.clone() }, ..script::of_log(&[]) };
-        let plan = Plan {
-            name: empty.name.clone(),
-            title: empty.title.clone(),
-            tag: tag.map(str::to_owned),
-            script: script_hash(&empty),
-            setup,
-            pairs: BTreeSet::new(),
-            live: true,
-        };
+        let script = script_hash(&empty);
+        let (tag, title) = called.map_or((None, empty.title), |called| (Some(called.tag), called.title));
+        let plan =
+            Plan { name: empty.name, title, tag: tag.clone(), script, setup, pairs: BTreeSet::new(), live: true };
         let decisions = Decisions::new(plan.setup.clone());
         let rig = Rig::open(&shared.lab, plan).await?;
         let decided = Mutex::new(Decided::of(&decisions, None));
         let acting = Acting { step: 0, decisions, since: Instant::now(), turns: 0 };
         let live = Live {
             owner: owner.to_owned(),
-            tag: tag.map(str::to_owned),
+            tag,
             rig,
             acting: tokio::sync::Mutex::new(acting),
             decided,

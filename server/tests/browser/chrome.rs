@@ -159,12 +159,13 @@ impl Chrome {
 
     /// The same, with a limit of one's own.
     pub async fn until_within(&self, limit: Duration, what: &str, condition: &str) {
-        // The page itself waits, looking at each frame; WebDriver only has to be patient.
+        // The page itself waits and looks; WebDriver only has to be patient. Not at each frame: that would keep it
+        // drawing, and many browsers wait at once.
         let script = format!(
             "const done = arguments[arguments.length - 1], end = performance.now() + {};
              const look = () => {{
                let now; try {{ now = (() => {{ {WORDS} {condition} }})(); }} catch (e) {{ now = false; }}
-               if (now || performance.now() > end) done(!!now); else requestAnimationFrame(look);
+               if (now || performance.now() > end) done(!!now); else setTimeout(look, 25);
              }}; look();",
             limit.as_millis()
         );

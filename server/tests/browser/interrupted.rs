@@ -1,15 +1,15 @@
 //! What a learner comes to who is interrupted: the page reloaded, left and come back to, the server restarted, somebody
 //! else on the same server.
 
-use crate::chrome::Chrome;
 use crate::common::served::Served;
-use crate::learner::ticked;
+use crate::hand::Hand;
+use crate::learner::{Learner, ticked};
 
 #[tokio::test(flavor = "multi_thread")]
 #[ignore = "needs the page and a browser: scripts/test runs it"]
 async fn nothing_is_lost_and_nobody_sees_the_other() {
     let mut lab = Served::start();
-    let (one, other) = tokio::join!(Chrome::open(1440, 900), Chrome::open(390, 844));
+    let (one, other) = tokio::join!(Learner::open(Hand::Mouse, 1440, 900), Learner::open(Hand::Mouse, 390, 844));
     for chrome in [&one, &other] {
         chrome.to_step(&lab, 3).await;
     }

@@ -1,7 +1,6 @@
 //! The strategy's machine, the guards' ladder and stepping, as somebody uses them.
 
 use fantoccini::Locator;
-use fantoccini::actions::{InputSource, KeyAction, KeyActions};
 
 use crate::chrome::Chrome;
 use crate::common::served::Served;
@@ -46,7 +45,7 @@ async fn the_machine_is_lit_by_the_log_and_stepped_by_hand() {
     chrome
         .until("a fresh lab", "return hydrated() && document.querySelector('.steps').textContent.includes('Fire one')")
         .await;
-    chrome.press_keys("f").await;
+    chrome.keys("f").await;
     let at = |name: &str, gate: &str| {
         format!("return document.querySelector('[data-m=\"g:{name}\"]').textContent === 'at gate {gate}'")
     };
@@ -55,10 +54,10 @@ async fn the_machine_is_lit_by_the_log_and_stepped_by_hand() {
     let next = chrome.script("return document.querySelector('[data-m=\"n:A\"]').textContent").await;
     assert!(next.as_str().unwrap().contains("for update"), "the next command, verbatim: {next}");
     chrome.keep("steps").await;
-    chrome.press_keys("1").await;
+    chrome.keys("1").await;
     chrome.until("A is about to enter", &at("A", "enter")).await;
     chrome.until("B has not moved", &at("B", "send:acquire")).await;
-    chrome.press_keys("1").await;
+    chrome.keys("1").await;
     chrome.until("A is about to write", &at("A", "effect")).await;
     let next = chrome.script("return document.querySelector('[data-m=\"n:A\"]').textContent").await;
     assert!(next.as_str().unwrap().starts_with("POST /settlements"), "the effect, verbatim: {next}");
@@ -67,14 +66,4 @@ async fn the_machine_is_lit_by_the_log_and_stepped_by_hand() {
     chrome.press("Step").await;
     chrome.until("A is about to leave", &at("A", "leave")).await;
     chrome.close().await;
-}
-
-impl Chrome {
-    /// Press keys, whatever has the focus.
-    async fn press_keys(&self, keys: &str) {
-        let press = |key| [KeyAction::Down { value: key }, KeyAction::Up { value: key }];
-        let actions =
-            keys.chars().flat_map(press).fold(KeyActions::new("keyboard".to_owned()), |all, one| all.then(one));
-        self.client.perform_actions(actions).await.unwrap();
-    }
 }

@@ -117,11 +117,4 @@ impl Chrome {
         let selector = format!("button[name='{name}'][value='{value}']");
         self.client.find(Locator::Css(&selector)).await.expect(&selector).click().await.unwrap();
     }
-
-    /// Keys, to whatever has the focus.
-    async fn keys(&self, keys: &str) {
-        for key in keys.chars() {
-            self.client.active_element().await.unwrap().send_keys(&key.to_string()).await.unwrap();
-        }
-    }
 }

@@ -125,6 +125,7 @@ fn what_is_said_after_a_restart_of_a_step_that_was_begun_is_late() {
     assert!(learner.page("/lesson/3").contains("after a run had begun"));
     assert_eq!(learner.press("/lesson/4", "choice=a&predict=p1").status, 303);
     assert!(!learner.page("/lesson/4").contains("after a run had begun"), "step 4 was not begun");
+    assert!(learner.page("/runs").contains("Lesson 3: Look first, take second"), "its run can be told from others");
 }
 
 /// Who hangs up while a stage is opened has a stage all the same, looked at and played: no lab is left to nobody.

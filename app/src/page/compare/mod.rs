@@ -177,6 +177,13 @@ fn in_words(value: Option<&Value>) -> String {
         Some(Value::Bool(yes)) => if *yes { "yes" } else { "no" }.to_owned(),
         Some(Value::Array(all)) if all.is_empty() => "none".to_owned(),
         Some(Value::Array(all)) => all.iter().map(|one| in_words(Some(one))).collect::<Vec<_>>().join(", "),
+        Some(Value::Object(parts)) => {
+            let part = |(name, value): (&String, &Value)| match value {
+                Value::Array(all) if all.is_empty() => name.clone(),
+                value => format!("{name}: {}", in_words(Some(value))),
+            };
+            parts.iter().map(part).collect::<Vec<_>>().join(", ")
+        }
         Some(other) => other.to_string(),
     }
 }
@@ -190,6 +197,7 @@ fn says(run: &Compared) -> String {
 mod tests {
     use locks::event::{Event, Kind};
     use locks::guard::Guard;
+    use locks::setup::Gated;
     use serde::Deserialize;
 
     use super::*;
@@ -213,6 +221,7 @@ mod tests {
         let other = run("b2", |setup| {
             setup.lease_ms = 9000;
             setup.guard = vec![Guard::UniqueSlot];
+            setup.gated = Gated::Yes(vec!["look".to_owned()]);
         });
         let page = page([run("a1", |_| ()), other]);
         let row = |name: &str, a: &str, b: &str| {
@@ -221,9 +230,10 @@ mod tests {
             assert!(page.contains(&format!("<td class=\"b\">{b}</td>")), "{b} is not in {page}");
         };
         row("lease_ms", "3000", "9000");
+        row("gated", "yes", "yes: look");
         row("strategies and guards", "none", "none, guard unique-slot");
         assert!(!page.contains(">work_ms<"), "it is the same in both");
-        assert!(page.contains("differ in one value of the set-up and in no figure of the verdict"), "{page}");
+        assert!(page.contains("differ in 2 values of the set-up and in no figure of the verdict"), "{page}");
     }
 
     #[test]

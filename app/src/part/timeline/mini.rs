@@ -9,9 +9,11 @@ use crate::stage::view::words;
 #[component]
 pub(super) fn Mini() -> impl IntoView {
     let play = play();
+    // What goes on while nothing happens goes on in the strip, too, once a second.
+    let second = Memo::new(move |_| play.now.get() / 1_000_000);
     let mini = Memo::new(move |_| {
         let look = play.look();
-        let end = play.with_live(|stage| stage.at_us);
+        let end = play.with_live(|stage| stage.at_us).max(second.get() * 1_000_000);
         play.with_live(|stage| timeline::mini(stage, &look, end))
     });
     let span = move || {

@@ -72,9 +72,12 @@ pub fn caption(stage: &Stage, schedule: &str, now_us: u64) -> Caption {
     }
     if names.len() > 1 {
         let all = if names.len() == 2 { "are both inside" } else { "are inside at the same time" };
-        let why = denied(stage, &inside, now_us)
-            .or_else(|| begun_under(stage, &inside))
-            .unwrap_or_else(|| format!("Slot {slot_words}: no lock keeps them apart."));
+        let why = denied(stage, &inside, now_us).or_else(|| begun_under(stage, &inside)).unwrap_or_else(|| match stage
+            .asks_a_store()
+        {
+            true => format!("Slot {slot_words}: {} let them in together.", stage.setup.strategy),
+            false => format!("Slot {slot_words}: no lock keeps them apart."),
+        });
         return Caption { chip: Some("Overlap"), what: format!("{} {all}.", listed(&names)), why };
     }
     // What an earlier strategy left behind is said to be its own.
@@ -279,16 +282,22 @@ impl Caption {
     }
 }
 
-/// How the strategy works, in its own sentence, as markup; of a variant, what differs.
+/// How the strategy works, in its own sentence, as markup; of a variant, what differs. Before it, what no run can go
+/// well with.
 pub fn strategy_html(stage: &Stage) -> String {
-    let Ok((info, mutant)) = strategy::find(&stage.setup.strategy) else { return String::new() };
+    let setup = &stage.setup;
+    let Ok((info, mutant)) = strategy::find(&setup.strategy) else { return String::new() };
     let mut html = Html::new();
-    html.class("p", "how").attr("title", &format!("{}: {}", info.name, info.text));
-    html.element("code", "", &stage.setup.strategy.to_string()).text(": ");
+    let text = mutant.map_or(info.text, |mutant| mutant.text);
+    html.class("p", "how").attr("title", text);
+    if info.has_lease && !setup.renew && setup.work_ms >= setup.lease_ms {
+        html.element("b", "", "Work outlasts the lease, and nothing renews it.").text(" ");
+    }
+    html.element("code", "", &setup.strategy.to_string()).text(": ");
     if mutant.is_some_and(|mutant| mutant.broken) {
         html.element("b", "", "broken on purpose").text(". ");
     }
-    html.text(mutant.map_or(info.text, |mutant| mutant.text));
+    html.text(text);
     html.finish()
 }
 

@@ -2,13 +2,14 @@
 
 use locks::event::Param;
 use locks::ids::{Endpoint, Token};
+use locks::machine::{LockState, TaskState};
 use locks::strategy::LockAt;
 
 use super::machine::LOCK_BOX;
 use super::{machine, ring, words};
 use crate::html::{Html, Size, escaped};
 use crate::stage::Stage;
-use crate::stage::lock::HoldEnd;
+use crate::stage::lock::{Before, HoldEnd};
 
 /// The panel.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -80,10 +81,18 @@ pub fn lock_card(stage: &Stage, schedule: &str, now_us: u64) -> LockCard {
     let shown = lock.or_else(|| asked.then_some(&default));
     let (ring, ring_words) = ring::ring(shown, now_us);
     let dash = || "–".to_owned();
+    let held = lock.is_some_and(|lock| lock.state == LockState::Held);
+    let was_taken = lock.and_then(|lock| lock.before.as_ref()).is_some_and(|before| was_taken(stage, before));
     let before = lock.and_then(|lock| lock.before.as_ref()).map_or_else(dash, |before| {
         let owner = before.owner.as_ref().map_or("somebody", |owner| owner.replica.as_str());
         let epoch = before.epoch.map(|epoch| format!(", epoch {epoch}")).unwrap_or_default();
-        let end = if before.end == HoldEnd::Expired { "expired" } else { "released" };
+        let end = match before.end {
+            HoldEnd::Expired => "expired",
+            HoldEnd::Released if !was_taken => "released",
+            // By whoever holds now; or by who freed what was not theirs, or a store that forgot.
+            HoldEnd::Released if held => "overwritten",
+            HoldEnd::Released => "taken away",
+        };
         format!("{owner}{epoch}, {end}")
     });
     let nodes = nodes(stage, &name, lock.and_then(|lock| lock.token.as_ref()));
@@ -108,10 +117,20 @@ pub fn lock_card(stage: &Stage, schedule: &str, now_us: u64) -> LockCard {
             (n, least) if n >= least => format!("{}: a quorum", having.join(" ")),
             _ => format!("{}: no quorum", having.join(" ")),
         }),
-        machine: machine::lock(shown),
+        machine: machine::lock(shown, was_taken),
         machine_words: machine::lock_words(shown),
         name,
     }
+}
+
+/// Did a hold end that its owner had not given back? Known as long as the owner's attempt is its latest one.
+fn was_taken(stage: &Stage, before: &Before) -> bool {
+    let Some(owner) = before.owner.as_ref().filter(|_| before.end == HoldEnd::Released) else { return false };
+    let attempts = stage.replicas.get(&owner.replica).into_iter().flat_map(|replica| replica.attempts.values());
+    attempts.filter(|attempt| attempt.id == *owner).any(|attempt| match attempt.left_us {
+        Some(left_us) => left_us > before.at_us,
+        None => attempt.outcome.is_none() && !attempt.path.contains(&TaskState::Releasing),
+    })
 }
 
 /// Of a strategy with several Redis nodes: how many must have the token, of how many, and which have it.

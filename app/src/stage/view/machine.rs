@@ -79,13 +79,13 @@ pub fn task(attempt: Option<&Attempt>, replica: &str) -> String {
     svg
 }
 
-/// A lock's machine. `None`: no store is asked, nothing is lit.
-pub fn lock(lock: Option<&Lock>) -> String {
+/// A lock's machine. `None`: no store is asked, nothing is lit. `was_taken`: nobody gave back what was held before.
+pub fn lock(lock: Option<&Lock>, was_taken: bool) -> String {
     let now = lock.map(|lock| lock.state);
     let before = lock.and_then(|lock| lock.before.as_ref()).map(|before| before.end);
     let held = now == Some(LockState::Held);
     let grant = held && before != Some(HoldEnd::Expired);
-    let release = before == Some(HoldEnd::Released) && now.is_some();
+    let release = before == Some(HoldEnd::Released) && now.is_some() && !was_taken;
     let over = before == Some(HoldEnd::Expired) && now.is_some();
     let take_over = over && held;
 

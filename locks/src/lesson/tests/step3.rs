@@ -73,6 +73,9 @@ fn both_get_in_when_both_looked_first() {
     );
     log.says(50, LockState::Held, Some("B.1.1"));
     assert_eq!(log.proves("3b"), ["done"]);
+    let shown_at = log.look("3b").proved[0].event;
+    let drawn = |events: u64| Record::of(&log.events[..events as usize]).overlaps().len();
+    assert_eq!((drawn(shown_at - 1), drawn(shown_at)), (0, 1), "the link leads to where the overlap is drawn");
 }
 
 #[test]
