@@ -5,7 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use locks::action::Action;
 use locks::event::{
-    EndReason, Event, Kind, Param, Problem, ProcessName, ProcessState, Reply, Source, StoreCommand, Whose,
+    EndReason, Event, Kind, Param, Problem, ProcessName, ProcessState, Reply, Schedule as OfCatalog, Source,
+    StoreCommand, Whose,
 };
 use locks::homework::Exercise;
 use locks::ids::{CommandId, Endpoint};
@@ -86,7 +87,13 @@ impl Evidence {
             script: String::new(),
             wall_ms: chrono::Utc::now().timestamp_millis(),
             setup: Box::new(scenario.setup.clone()),
-            catalog: Vec::new(),
+            // What was sent is listed by the lock that it is about.
+            catalog: vec![OfCatalog {
+                name: setup.lock.to_owned(),
+                cron: "*/5 * * * * *".to_owned(),
+                time_zone: "UTC".to_owned(),
+                handler: exercise.title.to_owned(),
+            }],
         };
         evidence.runner(began);
         evidence

@@ -11,7 +11,7 @@ use crate::chrome::Chrome;
 use crate::common::served::Served;
 
 /// How long grading on real stores may take on a busy machine.
-const GRADED: Duration = Duration::from_secs(60);
+const GRADED: Duration = Duration::from_secs(150);
 const ESCAPE: &str = "\u{e00c}";
 const TAB: &str = "\u{e004}";
 const CONTROL_ENTER: &str = "\u{e009}\u{e007}";
@@ -46,6 +46,19 @@ async fn a_table_wrong_then_right() {
         }
     }
 
+    // With the margin gone both are inside: that way is a run, opened where they are.
+    chrome.write(&keep::EXERCISE.model.replace("margin = 1", "margin = 0")).await;
+    chrome.press("Grade").await;
+    chrome.until("ten moves", "return document.querySelectorAll('#h-moves tbody tr').length === 10").await;
+    chrome.press("Open at event #").await;
+    chrome.until("the run", "return location.pathname.startsWith('/runs/') && hydrated()").await;
+    let both = "return document.querySelector('.caption.harm') !== null
+        && document.querySelector('.run-h h2').textContent.includes('as the search found it')";
+    chrome.until("both inside", both).await;
+    chrome.keep("homework-keep-run").await;
+    chrome.client.back().await.unwrap();
+    chrome.until("the editor again", LIVE).await;
+
     // A slip of the pen: line and column, and the line marked.
     chrome.write(&keep::EXERCISE.model.replace("zero = \"Stopped\"", "zero = \"Stoped\"")).await;
     chrome.press("Grade").await;
@@ -60,7 +73,7 @@ async fn a_table_wrong_then_right() {
     chrome.until("it passed", "return document.querySelector('#h-result .chip-solid')?.textContent === 'Passed'").await;
     chrome.until("the discussion", "return document.querySelector('#h-after .prose') !== null").await;
     chrome.until("and the bar", "return document.querySelector('#h-bar [aria-current] .sn.done') !== null").await;
-    chrome.until("three attempts", "return document.querySelectorAll('#h-attempts li').length === 3").await;
+    chrome.until("four attempts", "return document.querySelectorAll('#h-attempts li').length === 4").await;
     chrome.keep("homework-keep-passed").await;
     chrome.close().await;
 }
@@ -118,7 +131,7 @@ async fn a_script_on_a_real_store_wrong_then_right() {
     chrome
         .until("the run", "return location.pathname.startsWith('/runs/') && location.search.startsWith('?at=')")
         .await;
-    chrome.until("on the stage", "return document.querySelector('.tl svg') !== null && hydrated()").await;
+    chrome.until("its sessions", SESSIONS).await;
     chrome.keep("homework-release-run").await;
     chrome.client.back().await.unwrap();
     chrome.until("the editor again", LIVE).await;
@@ -167,7 +180,7 @@ async fn all_the_others_wrong_then_right() {
 /// did and where the rule was broken, and the log stands at that event.
 async fn a_run_of_sessions(chrome: &Chrome) {
     chrome.press("Open at event #").await;
-    chrome.until("the run", "return location.pathname.startsWith('/runs/') && hydrated()").await;
+    chrome.until("the run", SESSIONS).await;
     let broken = "return document.querySelector('#sessions tr.fail .viol')?.textContent.includes('clock decided')";
     chrome.until("the step that broke the rule", broken).await;
     let steps =
@@ -176,12 +189,15 @@ async fn a_run_of_sessions(chrome: &Chrome) {
     let drawn = "return [...document.querySelectorAll('.stage > .caption, .stage > .col')]
         .filter(part => getComputedStyle(part).display !== 'none').length";
     assert_eq!(chrome.script(drawn).await, 0, "an empty stage says nothing");
-    let sent =
-        "return [...document.querySelectorAll('.stage td code')].some(code => code.textContent.includes('insert'))";
-    chrome.until("what was sent", sent).await;
+    let sent = chrome.script("return document.querySelectorAll('#stage td.cmd').length").await;
+    assert_eq!(sent, 2, "what A sent, and B");
     let wide = chrome.script("return document.documentElement.scrollWidth - innerWidth").await;
     assert_eq!(wide, 0, "wider than the screen");
     chrome.keep("homework-run-of-sessions").await;
+    // A step's number shows the log as it was then.
+    let before = "document.querySelector('#sessions [data-seq]').click();
+        return document.querySelector('#stage td.cmd') === null";
+    chrome.until("before anything was sent", before).await;
     chrome.client.back().await.unwrap();
     chrome.until("the editor again", LIVE).await;
 }
@@ -207,6 +223,10 @@ async fn without_scripts() {
     assert!(text.ends_with("# mine\n"), "{text}");
     chrome.close().await;
 }
+
+/// A run of sessions is there, and what they sent by then.
+const SESSIONS: &str = "return location.pathname.startsWith('/runs/') && document.getElementById('sessions') !== null
+    && document.querySelector('#stage td.cmd') !== null";
 
 /// The editor is coloured.
 const LIVE: &str = "return document.querySelector('.editor.live .paint .ln') !== null";
