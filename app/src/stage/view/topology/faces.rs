@@ -153,9 +153,11 @@ fn at_bank(look: &Look<'_>) -> Option<Face> {
     }
     let accepted = look.stage.track.effects.iter().rev().filter(|effect| effect.answer == EffectAnswer::Accepted);
     let mut of_slot = accepted.filter(|effect| effect.slot == *slot);
-    let at = words::clock(slot.fire_ms);
+    // Which slot is said where there is room for it.
+    let wide = look.geometry.stores.iter().any(|(of, area)| *of == Endpoint::Bank && area.w >= ROOM_FOR_SLOT);
+    let at = if wide { format!("slot {}: ", words::clock(slot.fire_ms)) } else { String::new() };
     let Some(last) = of_slot.next() else {
-        let text = if look.geometry.small { "none yet".to_owned() } else { format!("slot {at}: none yet") };
+        let text = format!("{at}none yet");
         return Some(Face { text, ..Face::default() });
     };
     let count = of_slot.count() + 1;
@@ -165,8 +167,8 @@ fn at_bank(look: &Look<'_>) -> Option<Face> {
     let of = (count == 1 || !look.geometry.small).then(|| last.attempt.replica.clone());
     let text = match (look.geometry.small, count) {
         (true, _) => format!("{count} ×"),
-        (false, 1) => format!("slot {at}: 1 effect"),
-        (false, _) => format!("slot {at}: {count} effects"),
+        (false, 1) => format!("{at}1 effect"),
+        (false, _) => format!("{at}{count} effects"),
     };
     Some(Face { class, icon, of, text })
 }
@@ -175,6 +177,9 @@ fn at_bank(look: &Look<'_>) -> Option<Face> {
 fn tenths(us: u64) -> String {
     format!("{}.{}s", us / 1_000_000, us / 100_000 % 10)
 }
+
+/// A box of this width has room for a slot's time beside what came of it.
+const ROOM_FOR_SLOT: i32 = 200;
 
 /// All boxes.
 pub fn svg(look: &Look<'_>) -> String {
