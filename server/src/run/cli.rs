@@ -88,7 +88,20 @@ fn read(args: &Args) -> Result<Vec<Asked>, Vec<String>> {
             Err(problem) => problems.push(problem),
         }
     }
+    if let Some(folder) = &args.record
+        && let Err(error) = can_record_in(folder)
+    {
+        problems.push(format!("--record {}: {error}; name a folder that can be written", folder.display()));
+    }
     if problems.is_empty() { Ok(runs) } else { Err(problems) }
+}
+
+/// Asked before anything runs: a run that cannot be kept would have been for nothing.
+fn can_record_in(folder: &Path) -> std::io::Result<()> {
+    std::fs::create_dir_all(folder)?;
+    let probe = folder.join(format!(".aegis-{}", std::process::id()));
+    std::fs::File::create_new(&probe)?;
+    std::fs::remove_file(probe)
 }
 
 fn scenario(path: &Path, file: &str) -> Result<Scenario, String> {

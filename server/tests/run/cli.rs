@@ -59,6 +59,11 @@ fn exit_statuses_tell_four_things_apart() {
     assert_eq!(ran.status, Some(3), "nothing expected is nothing proved: {}{}", ran.out, ran.errors);
     assert!(ran.out.starts_with("RAN ") && ran.out.contains("[expect]"), "{}", ran.out);
 
+    let nowhere = data.path().join("scenario.toml");
+    let refused = run(data.path(), &["--record", nowhere.to_str().unwrap()], GOOD);
+    assert_eq!((refused.status, &*refused.out), (Some(2), ""), "nothing runs that cannot be kept");
+    assert!(refused.errors.contains("--record") && refused.errors.contains("can be written"), "{}", refused.errors);
+
     let recorded = run(data.path(), &[], &String::from_utf8(export).unwrap());
     assert_eq!(recorded.status, Some(2), "{}{}", recorded.out, recorded.errors);
     assert!(recorded.errors.contains("recorded run"), "{}", recorded.errors);

@@ -21,12 +21,18 @@ const LEAST: f64 = 60.0;
 const MOST: f64 = 600.0;
 /// A quiet stretch that is wider collapses.
 const QUIET: f64 = 140.0;
+/// No timeline is wider, whatever that leaves a second: something in an imported log may go on for a century.
+const WIDEST: f64 = 100_000.0;
 
 /// Both timelines.
 pub(super) fn lines(html: &mut Html, runs: &[Compared; 2]) {
     let stages = runs.each_ref().map(|run| from_first(&run.stage));
     let longest_s = stages.iter().map(|(_, end_us)| *end_us as f64 / 1e6).fold(0.1, f64::max);
     let px_per_s = ((WIDE - BEFORE - AFTER) / longest_s).clamp(LEAST, MOST);
+    let wide =
+        |(stage, end_us): &(Stage, u64)| scale(stage, stage.origin_us + end_us, px_per_s).x(stage.origin_us + end_us);
+    let widest = stages.iter().map(wide).fold(WIDEST, f64::max);
+    let px_per_s = px_per_s * WIDEST / widest;
     for (run, (stage, end_us)) in runs.iter().zip(&stages) {
         html.class("section", "panel cmp-l").attr("aria-label", &format!("Timeline of {}", stage.title));
         html.class("header", "tl-h").element("h2", "", &stage.title);
@@ -48,11 +54,15 @@ fn from_first(stage: &Stage) -> (Stage, u64) {
     (stage, to - from)
 }
 
+fn scale(stage: &Stage, end_us: u64, px_per_s: f64) -> Scale {
+    // Stretches have room before them, the first as well: 0 lets it.
+    Scale::new(&busy(stage, &look(stage), end_us), 0, end_us, px_per_s, QUIET)
+}
+
 fn timeline(stage: &Stage, end_us: u64, px_per_s: f64, says: &str) -> (String, String) {
     let look = look(stage);
     let lanes = Lanes::new(stage, &look);
-    // Stretches have room before them, the first as well: 0 lets it.
-    let scale = Scale::new(&busy(stage, &look, end_us), 0, end_us, px_per_s, QUIET);
+    let scale = scale(stage, end_us, px_per_s);
     let (width, height) = (scale.x(end_us) + AFTER, lanes.height);
     let mut svg = format!(
         r#"<svg width="{width:.0}" height="{height}" viewBox="0 0 {width:.0} {height}" role="img" aria-label="{says}">"#

@@ -216,6 +216,20 @@ mod tests {
         Compared { id: id.repeat(16), stage: Stage::of(&recorded.events) }
     }
 
+    /// Of an imported log the times are whatever somebody wrote.
+    #[test]
+    fn what_goes_on_for_a_century_is_drawn_on_a_page_of_ordinary_size() {
+        let mut recorded: Recorded = serde_json::from_str(include_str!("../start/collision.json")).unwrap();
+        let century_us = 1 << 52;
+        let apart = century_us / recorded.events.len() as u64;
+        for (event, nth) in recorded.events.iter_mut().zip(0..) {
+            event.at_us = nth * apart;
+        }
+        let long = || Compared { id: "a1".repeat(16), stage: Stage::of(&recorded.events) };
+        let size = page([long(), run("b2", |_| ())]).len();
+        assert!(size < 1_000_000, "{size} bytes");
+    }
+
     #[test]
     fn what_differs_is_named_and_what_does_not_is_left_out() {
         let other = run("b2", |setup| {
