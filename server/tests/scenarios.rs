@@ -112,7 +112,8 @@ fn every_variant_that_helps_is_missed_where_it_is_missing() {
         .map(|(path, name)| Changed { path, strategy: StrategyName { mutant: None, ..name }, parts: Vec::new() })
         .collect();
     for (changed, outcome, said) in run_changed(&without) {
-        assert!(matches!(&outcome[..], "held" | "failed"), "{changed:?}:\n{said:#}");
+        // Without its variant a file may not come to what it waits for: then it proves nothing, and misses nothing.
+        assert!(matches!(&outcome[..], "held" | "failed" | "inconclusive"), "{changed:?}:\n{said:#}");
         if outcome == "failed" {
             let with = read(changed.path).setup.strategy.to_string();
             missing.retain(|variant| *variant != with);
