@@ -43,11 +43,11 @@ build_page() {
     mv "$PAGE_STAMP.new" "$PAGE_STAMP"
 }
 
-# Sets WASM_OPT: the machine's own, else npm's, else the package manager's. It only makes the page
-# smaller, so not having it is not a failure.
+# Sets WASM_OPT: npm's, else the machine's own if it is no older. An old one may go through today's module without
+# a word and leave one that no browser starts (108 does). It only makes the page smaller, so not having it is not a
+# failure.
 find_wasm_opt() {
     local folder=$CACHE/binaryen-$BINARYEN_VERSION
-    WASM_OPT=$(command -v wasm-opt) && return
     WASM_OPT=$folder/node_modules/.bin/wasm-opt
     if have npm; then
         [ -x "$WASM_OPT" ] && return
@@ -56,12 +56,12 @@ find_wasm_opt() {
         within 120 npm install --prefix "$folder" --no-audit --no-fund --ignore-scripts \
             "binaryen@$BINARYEN_VERSION" >/dev/null 2>&1 </dev/null && [ -x "$WASM_OPT" ] && return
     fi
-    # In a subshell: not being able to install ends `install_missing`, and must not end the build.
-    (
-        need binaryen binaryen
-        install_missing
-    ) >/dev/null 2>&1 || true
-    WASM_OPT=$(command -v wasm-opt) && return
-    say "   no wasm-opt to be had: the page works, but takes longer to load"
+    WASM_OPT=$(command -v wasm-opt) && is_new_wasm_opt "$WASM_OPT" && return
+    say "   no wasm-opt $BINARYEN_VERSION or newer to be had: the page works, but takes longer to load"
     return 1
+}
+
+# is_new_wasm_opt PROGRAM: it calls itself "wasm-opt version N", perhaps with more behind it.
+is_new_wasm_opt() {
+    [[ $("$1" --version 2>/dev/null) =~ version\ ([0-9]+) ]] && [ "${BASH_REMATCH[1]}" -ge "${BINARYEN_VERSION%%.*}" ]
 }

@@ -6,6 +6,7 @@ mod common;
 use std::sync::Arc;
 
 use common::{data_dir, lab};
+use futures_util::{StreamExt, future, stream};
 use locks::homework::{Exercise, Graded, exercise};
 use serde::Deserialize;
 use server::homework::grade;
@@ -49,51 +50,62 @@ fn word(graded: &Graded) -> String {
     }
 }
 
+/// So many answers are graded side by side: as many as a lab grades at a time.
+const SIDE_BY_SIDE: usize = 2;
+
 async fn check(name: &str, answers: &str, starter_fails: &str) {
     let folder = data_dir();
     let lab = lab(folder.path()).await;
     let exercise = exercise(name).unwrap();
     let answers: Answers = toml::from_str(answers).unwrap();
     assert!(answers.right.len() >= 3 && answers.wrong.len() >= 6);
-    let mut told: Vec<String> = Vec::new();
-    for time in 1..=2 {
-        compare(&lab, exercise, &format!("the model, time {time}"), exercise.model, "passed", &mut told).await;
-    }
-    for _ in 0..2 {
-        compare(&lab, exercise, "the starter", exercise.starter, starter_fails, &mut told).await;
-    }
-    for Right { name, text } in &answers.right {
-        compare(&lab, exercise, name, text, "passed", &mut told).await;
-    }
-    for Wrong { name, text, schedule, reason, code } in &answers.wrong {
-        let why = reason.as_ref().or(code.as_ref()).unwrap();
-        compare(&lab, exercise, name, text, &format!("{why} in {schedule}"), &mut told).await;
-    }
+    let right = |Right { name, text }| Wanted { name, text, word: "passed".to_owned() };
+    let wrong = |Wrong { name, text, schedule, reason, code }| Wanted {
+        name,
+        text,
+        word: format!("{} in {schedule}", reason.or(code).unwrap()),
+    };
+    // Twice over: the same submission always gets the same result.
+    let own = (1..=2).flat_map(|time| {
+        let wanted = |who: &str, text: &str, word: &str| Wanted {
+            name: format!("{who}, time {time}"),
+            text: text.to_owned(),
+            word: word.to_owned(),
+        };
+        [wanted("the model", exercise.model, "passed"), wanted("the starter", exercise.starter, starter_fails)]
+    });
+    let all = own.chain(answers.right.into_iter().map(right)).chain(answers.wrong.into_iter().map(wrong));
+    let told: Vec<String> = stream::iter(all)
+        .map(|wanted| compare(&lab, exercise, wanted))
+        .buffer_unordered(SIDE_BY_SIDE)
+        .filter_map(future::ready)
+        .collect()
+        .await;
     lab.close().await;
     assert!(told.is_empty(), "{}", told.join("\n"));
 }
 
-async fn compare(
-    lab: &Arc<Lab>,
-    exercise: &'static Exercise,
-    name: &str,
-    text: &str,
-    wanted: &str,
-    told: &mut Vec<String>,
-) {
-    let graded = grade(lab, exercise, text.as_bytes()).await;
-    if word(&graded) != wanted {
-        let more = match &graded {
-            Graded::Failed(failure) => format!(" (expected {}; observed {})", failure.expected, failure.observed),
-            other => format!(" ({other:?})"),
-        };
-        told.push(format!("{name}: {} and not {wanted}{more}", word(&graded)));
-    }
+/// An answer, and the word that is wanted for it.
+struct Wanted {
+    name: String,
+    text: String,
+    word: String,
+}
+
+/// What is to be told when another word came of it.
+async fn compare(lab: &Arc<Lab>, exercise: &'static Exercise, wanted: Wanted) -> Option<String> {
+    let graded = grade(lab, exercise, wanted.text.as_bytes()).await;
     if let Graded::Failed(failure) = &graded {
         assert!(failure.evidence.iter().zip(1..).all(|(event, seq)| event.seq == seq));
         assert!(failure.at > 0 && failure.at <= failure.evidence.len() as u64);
         assert!(failure.steps.contains("[[step]]"), "{}", failure.steps);
     }
+    let more = match &graded {
+        Graded::Failed(failure) => format!("expected {}; observed {}", failure.expected, failure.observed),
+        other => format!("{other:?}"),
+    };
+    let Wanted { name, word: wanted, .. } = wanted;
+    (word(&graded) != wanted).then(|| format!("{name}: {} and not {wanted} ({more})", word(&graded)))
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -54,7 +54,7 @@ fn main() -> Result<()> {
 
     let wasm = bindings::write(&arguments.wasm, &arguments.name, &pkg)?;
     if let Some(wasm_opt) = &arguments.wasm_opt {
-        // An old wasm-opt may refuse what today's compiler writes; the page works without it.
+        // It may refuse what today's compiler writes; the page works without it.
         if let Err(error) = bindings::shrink(wasm_opt, &wasm) {
             println!("   going on with the larger wasm: {error:#}");
         }
