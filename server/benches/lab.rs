@@ -67,7 +67,7 @@ async fn main() -> ExitCode {
             return ExitCode::FAILURE;
         }
     };
-    let (path, mut table) = (data.path().to_owned(), Table::default());
+    let (path, mut table) = (data.path().to_owned(), Table::of(wanted()));
     let contentions = Rc::new(RefCell::new(Vec::new()));
     let parts = async {
         table.add("warm start", START_LIMIT, warm_start::measure(path.clone())).await;
@@ -80,6 +80,11 @@ async fn main() -> ExitCode {
     table.print();
     table::print_contention(&contentions.borrow());
     if table.is_complete() { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+}
+
+/// The parts that the command line asks for. What begins with a dash is cargo's own word.
+fn wanted() -> Vec<String> {
+    std::env::args().skip(1).filter(|argument| !argument.starts_with('-')).collect()
 }
 
 /// The program under measurement.

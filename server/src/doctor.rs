@@ -9,6 +9,7 @@ use clap::Args as ClapArgs;
 
 use crate::arena::shared;
 use crate::data_dir::DataDir;
+use crate::http::origin::{Names, host_name};
 use crate::http::serve::PROGRAM;
 use crate::lab::{LabConfig, LabError, check_environment};
 use crate::say;
@@ -24,6 +25,9 @@ pub struct Args {
     /// Port that the lab would listen on.
     #[arg(long, env = "AEGIS_PORT", default_value_t = 3000)]
     pub port: u16,
+    /// Further host names that the lab would go by, separated by commas.
+    #[arg(long, env = "AEGIS_ALLOWED_HOSTS", value_delimiter = ',', value_parser = host_name)]
+    pub allowed_hosts: Vec<String>,
     /// Folder of what the browser loads.
     #[arg(long, env = "AEGIS_SITE", default_value = "target/site", hide = true)]
     pub site_root: PathBuf,
@@ -110,6 +114,7 @@ async fn look(args: &Args) -> Vec<Finding> {
         )),
     };
     found("port", port);
+    found("host names", Ok(Names::new(args.host, &args.allowed_hosts).to_string()));
     let links = TcpListener::bind(("127.0.0.1", 0)).map(|_| "links get free ports on 127.0.0.1".to_owned());
     found("loopback", said(links));
     let folder = args.site_root.display();

@@ -42,3 +42,20 @@ fn what_is_in_the_way_is_named() {
     assert!(problems[0].contains("cannot be used for the lab's data"), "{text}");
     assert!(problems[1].contains(&port) && problems[1].contains("--port"), "{text}");
 }
+
+#[test]
+fn host_names_are_looked_at() {
+    let data = data_dir();
+    let doctor = |hosts: &str| {
+        let folder = data.path().to_str().unwrap();
+        let arguments = ["doctor", "--data-dir", folder, "--port", "0", "--allowed-hosts", hosts];
+        let Output { status, stdout, stderr } = Command::new(aegis()).args(arguments).output().unwrap();
+        (status.code(), String::from_utf8(stdout).unwrap() + &String::from_utf8(stderr).unwrap())
+    };
+    let (status, text) = doctor("lab.example");
+    assert_eq!(status, Some(0), "{text}");
+    assert!(text.contains("127.0.0.1, [::1], lab.example"), "{text}");
+    let (status, text) = doctor("http://lab.example:3000");
+    assert_eq!(status, Some(2), "{text}");
+    assert!(text.contains("a host name alone is wanted"), "{text}");
+}

@@ -30,9 +30,16 @@ pub struct Figure {
 pub struct Table {
     figures: Vec<Figure>,
     missing: Vec<String>,
+    /// The parts that are asked for; none: all.
+    wanted: Vec<String>,
 }
 
 impl Table {
+    /// For those parts only; none: all.
+    pub fn of(wanted: Vec<String>) -> Table {
+        Table { wanted, ..Table::default() }
+    }
+
     /// Take what a part measures. One that fails or panics takes no other with it.
     pub async fn add(
         &mut self,
@@ -40,6 +47,9 @@ impl Table {
         limit: Duration,
         measuring: impl Future<Output = Result<Vec<Figure>, Failure>> + 'static,
     ) {
+        if !self.wanted.is_empty() && !self.wanted.iter().any(|wanted| wanted == part) {
+            return;
+        }
         match spawn_local(timeout(limit, measuring)).await {
             Ok(Ok(Ok(figures))) => self.figures.extend(figures),
             Ok(Ok(Err(error))) => self.missing.push(format!("{part}: {error}")),

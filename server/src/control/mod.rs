@@ -20,9 +20,9 @@ pub mod runs;
 
 use std::time::Duration;
 
-use sqlx::PgPool;
 use sqlx::migrate::Migrator;
 use sqlx::postgres::{PgConnectOptions, PgPoolOptions};
+use sqlx::{ConnectOptions, Connection, PgPool};
 use tokio::time::timeout;
 
 pub(crate) use cluster::Own;
@@ -93,6 +93,11 @@ async fn open(options: PgConnectOptions) -> Result<PgPool, LabError> {
     let options = options
         .application_name("aegis")
         .options([("statement_timeout", STATEMENT_LIMIT_MS), ("idle_in_transaction_session_timeout", "30000")]);
+    // A pool tries again until its time is over, and then says only that. What is wrong the first connection says.
+    match timeout(ACQUIRE_LIMIT, options.connect()).await {
+        Ok(connection) => connection?.close().await?,
+        Err(_) => return Err(LabError::Silent { what: "the control plane".to_owned(), limit: ACQUIRE_LIMIT }),
+    }
     let pool = PgPoolOptions::new().max_connections(10).acquire_timeout(ACQUIRE_LIMIT).connect_with(options).await?;
     MIGRATIONS.run(&pool).await?;
     Ok(pool)

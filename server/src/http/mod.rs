@@ -29,7 +29,7 @@ mod lesson;
 mod live;
 mod matrix;
 mod metrics;
-mod origin;
+pub mod origin;
 mod pages;
 pub mod problem;
 mod runs;

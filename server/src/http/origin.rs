@@ -2,7 +2,7 @@
 //! that we go by (against DNS rebinding), and where a browser says from which page it comes, that page
 //! must be ours (against cross-site posts).
 
-use std::net::IpAddr;
+use std::net::{IpAddr, Ipv6Addr};
 
 use axum::extract::{Request, State};
 use axum::http::{HeaderMap, Method, Uri};
@@ -21,12 +21,16 @@ impl Names {
     pub fn new(listen: IpAddr, further: &[String]) -> Self {
         let mut names = vec!["localhost".to_owned(), "127.0.0.1".to_owned(), "[::1]".to_owned()];
         if !listen.is_unspecified() {
-            names.push(match listen {
+            let own = match listen {
                 IpAddr::V4(v4) => v4.to_string(),
                 IpAddr::V6(v6) => format!("[{v6}]"),
-            });
+            };
+            if !names.contains(&own) {
+                names.push(own);
+            }
         }
-        names.extend(further.iter().map(|name| name.to_ascii_lowercase()));
+        // A variable that is set to nothing names nothing.
+        names.extend(further.iter().filter(|name| !name.is_empty()).cloned());
         Names(names)
     }
 
@@ -37,11 +41,35 @@ impl Names {
     }
 }
 
+impl std::fmt::Display for Names {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.0.join(", "))
+    }
+}
+
 /// `localhost` of `localhost:3000`, `[::1]` of `[::1]:3000`.
 fn host_of(authority: &str) -> &str {
     match authority.rsplit_once(':') {
-        Some((host, port)) if port.bytes().all(|b| b.is_ascii_digit()) && !host.ends_with(':') => host,
+        Some((host, port)) if (port.is_empty() || is_port(port)) && !host.ends_with(':') => host,
         _ => authority,
+    }
+}
+
+fn is_port(text: &str) -> bool {
+    text.bytes().all(|b| b.is_ascii_digit()) && text.parse::<u16>().is_ok()
+}
+
+/// A further host name as it was written, if it can be one: the name alone, as a request's Host has it; or nothing.
+pub fn host_name(written: &str) -> Result<String, String> {
+    let name = written.trim().to_ascii_lowercase();
+    let bare = name.strip_prefix('[').and_then(|name| name.strip_suffix(']'));
+    let fits = match bare {
+        Some(address) => address.parse::<Ipv6Addr>().is_ok(),
+        None => name.bytes().all(|b| b.is_ascii_alphanumeric() || b"-._".contains(&b)),
+    };
+    match fits {
+        true => Ok(name),
+        false => Err("a host name alone is wanted, such as lab.example or [::1], without http:// and port".to_owned()),
     }
 }
 
@@ -98,7 +126,7 @@ mod tests {
     use super::*;
 
     fn asked(method: Method, headers: &[(&'static str, &str)]) -> Option<&'static str> {
-        let names = Names::new(IpAddr::from([127, 0, 0, 1]), &["lab.example".to_owned()]);
+        let names = Names::new(IpAddr::from([127, 0, 0, 1]), &["lab.example".to_owned(), String::new()]);
         let headers = headers.iter().map(|(name, value)| (name.parse().unwrap(), value.parse().unwrap())).collect();
         refusal(&names, &method, &Uri::from_static("/lab"), &headers)
     }
@@ -112,10 +140,26 @@ mod tests {
 
     #[test]
     fn a_rebound_name_is_refused() {
-        for host in ["evil.example:3000", "localhost.evil.example", "127.0.0.1.evil.example", "", "10.0.0.1"] {
+        for host in [
+            "evil.example:3000",
+            "localhost.evil.example",
+            "127.0.0.1.evil.example",
+            "",
+            "10.0.0.1",
+            "localhost:99999999",
+        ] {
             assert!(asked(Method::GET, &[("host", host)]).is_some(), "{host}");
         }
         assert!(asked(Method::GET, &[]).is_some());
+    }
+
+    #[test]
+    fn a_further_name_is_a_name_alone() {
+        assert_eq!(host_name(" Lab.Example "), Ok("lab.example".to_owned()));
+        assert_eq!(host_name("[::1]"), Ok("[::1]".to_owned()));
+        for not_a_name in ["http://lab.example", "lab.example:3000", "lab.example/", "*", "::1", "a b"] {
+            assert!(host_name(not_a_name).is_err(), "{not_a_name}");
+        }
     }
 
     #[test]

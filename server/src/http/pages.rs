@@ -10,6 +10,7 @@ use axum::response::{Html, IntoResponse, Redirect, Response};
 use axum::routing::{MethodRouter, get};
 use axum::{Form, Router};
 use locks::action::Action;
+use locks::event::Whose;
 use locks::setup::{Gated, Setup};
 use serde::Deserialize;
 
@@ -204,5 +205,10 @@ fn run_page(id: String, log: &Log, owner: bool) -> Page {
 pub(super) fn problem(error: ApiError) -> Response {
     let (status, title, whose) = error.parts();
     error.log("a page could not be loaded");
-    answer(status, Page::Problem(PageProblem { title: title.to_owned(), detail: error.to_string(), whose }))
+    refused(status, title, error.to_string(), whose)
+}
+
+/// Why there is no page, as one.
+pub(super) fn refused(status: StatusCode, title: &str, detail: String, whose: Whose) -> Response {
+    answer(status, Page::Problem(PageProblem { title: title.to_owned(), detail, whose }))
 }

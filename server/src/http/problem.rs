@@ -80,6 +80,9 @@ impl From<ShelfError> for ApiError {
 /// The content type of a problem detail.
 pub(super) const PROBLEM: &str = "application/problem+json";
 
+/// The longest detail, in characters.
+const MOST_DETAIL: usize = 2000;
+
 /// The body of an error.
 #[derive(Serialize)]
 struct Body {
@@ -97,9 +100,17 @@ impl IntoResponse for ApiError {
     }
 }
 
+/// Whoever sends a name of a thousand letters need not read it again.
+fn shortened(detail: String) -> String {
+    match detail.char_indices().nth(MOST_DETAIL) {
+        Some((end, _)) => format!("{} ...", &detail[..end]),
+        None => detail,
+    }
+}
+
 /// A problem detail.
 pub(super) fn respond(status: StatusCode, title: &'static str, detail: String, whose: Whose) -> Response {
-    let body = Body { title, status: status.as_u16(), detail, whose };
+    let body = Body { title, status: status.as_u16(), detail: shortened(detail), whose };
     (status, [(header::CONTENT_TYPE, PROBLEM)], Json(body)).into_response()
 }
 

@@ -36,7 +36,7 @@ pub struct Args {
     #[arg(long, env = "AEGIS_PORT", default_value_t = 3000)]
     pub port: u16,
     /// Further host names that the lab goes by, separated by commas.
-    #[arg(long, env = "AEGIS_ALLOWED_HOSTS", value_delimiter = ',')]
+    #[arg(long, env = "AEGIS_ALLOWED_HOSTS", value_delimiter = ',', value_parser = origin::host_name)]
     pub allowed_hosts: Vec<String>,
     /// Folder of what the browser loads.
     #[arg(long, env = "AEGIS_SITE", default_value = "target/site", hide = true)]

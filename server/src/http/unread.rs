@@ -3,18 +3,21 @@
 
 use axum::body::to_bytes;
 use axum::extract::Request;
-use axum::http::{StatusCode, header};
+use axum::http::{HeaderMap, Method, StatusCode, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use locks::event::Whose;
 
+use super::pages;
 use super::problem::{ApiError, PROBLEM, respond};
 
 /// The longest that the framework says, in bytes.
 const WORDS: usize = 2048;
 
-/// Answer in problem details what is refused in other words. Pages tell of errors themselves.
+/// Answer what is refused in other words: with a page whoever wants one, others in problem details. Pages tell of
+/// errors themselves.
 pub async fn explain(request: Request, next: Next) -> Response {
+    let page = wants_page(request.method(), request.uri().path(), request.headers());
     let response = next.run(request).await;
     let kind = response.headers().get(header::CONTENT_TYPE).and_then(|kind| kind.to_str().ok()).unwrap_or_default();
     if kind.starts_with(PROBLEM) || kind.starts_with("text/html") {
@@ -33,13 +36,22 @@ pub async fn explain(request: Request, next: Next) -> Response {
     let (mut parts, body) = response.into_parts();
     let words = to_bytes(body, WORDS).await.unwrap_or_default();
     let detail = detail(parts.status, String::from_utf8_lossy(&words).trim());
-    let answer = respond(parts.status, title, detail, whose);
+    let answer = match page {
+        true => pages::refused(parts.status, title, detail, whose),
+        false => respond(parts.status, title, detail, whose),
+    };
     for name in [header::CONTENT_TYPE, header::CONTENT_LENGTH, header::CONTENT_ENCODING] {
         parts.headers.remove(name);
     }
     let (told, body) = answer.into_parts();
     parts.headers.extend(told.headers);
     Response::from_parts(parts, body)
+}
+
+/// Is it a person's browser that opens an address?
+fn wants_page(method: &Method, path: &str, headers: &HeaderMap) -> bool {
+    let accepts = headers.get(header::ACCEPT).and_then(|accept| accept.to_str().ok()).unwrap_or_default();
+    method == Method::GET && !path.starts_with("/api/") && accepts.contains("text/html")
 }
 
 fn detail(status: StatusCode, words: &str) -> String {

@@ -38,6 +38,21 @@ fn every_page_is_whole_in_time_and_carries_its_policy() {
 }
 
 #[test]
+fn an_address_that_cannot_be_read_is_told_as_it_is_asked() {
+    let lab = Served::start();
+    let host = format!("localhost:{}", lab.port);
+    for path in ["/runs/%ff", "/homework/lease?attempt=-1"] {
+        for (accept, kind) in [("text/html,*/*;q=0.8", "text/html"), ("*/*", "application/problem+json")] {
+            let answer = lab.ask("GET", path, &[("Host", &host), ("Accept", accept)], "");
+            assert_eq!(answer.status, 400, "{path}: {}", answer.body);
+            let told = answer.header("content-type").unwrap_or_default();
+            assert!(told.starts_with(kind), "{path} asked as {accept} is told as {told}");
+            assert!(answer.body.contains("Look at the request"), "{path}: {}", answer.body);
+        }
+    }
+}
+
+#[test]
 fn who_watches_the_lab_gets_figures() {
     let lab = Served::start();
     assert!(lab.get("/healthz").body.contains("ok"));
