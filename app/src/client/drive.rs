@@ -29,7 +29,7 @@ struct Loop {
     /// The run's clock minus the page's, in microseconds.
     offset: Cell<f64>,
     last_frame: Cell<f64>,
-    last_words: Cell<f64>,
+    last_slide: Cell<f64>,
     last_judge: Cell<f64>,
     gone: Cell<bool>,
 }
@@ -43,7 +43,7 @@ pub(crate) fn drive(play: Play) {
         listener: live.then(|| Listener::new(play)),
         offset: Cell::new(play.last_us() as f64 - now * 1000.0),
         last_frame: Cell::new(now),
-        last_words: Cell::new(0.0),
+        last_slide: Cell::new(0.0),
         last_judge: Cell::new(0.0),
         gone: Cell::new(false),
     });
@@ -102,33 +102,32 @@ impl Loop {
                 listener.close();
             }
         }
-        match self.play.head.get_untracked() {
-            Head::End if self.play.stream.get_untracked() != Stream::None => {
-                self.show((now * 1000.0 + self.offset.get()) as u64, now);
-            }
-            Head::End => {}
-            Head::At(_) if self.play.playing.get_untracked() => self.play_on(passed, now),
-            Head::At(_) => {}
-        }
+        let at_us = match self.play.head.get_untracked() {
+            Head::End if self.play.stream.get_untracked() != Stream::None => Some(self.move_on(now)),
+            Head::At(_) if self.play.playing.get_untracked() => self.play_on(passed),
+            Head::End | Head::At(_) => None,
+        };
+        // Where nothing moves, no moment grows old.
+        let due_ms = match at_us {
+            Some(_) if less_motion() => CALM_MS,
+            Some(_) => WORDS_MS,
+            None => f64::INFINITY,
+        };
+        self.play.draw_next(at_us.unwrap_or_default(), now, due_ms);
     }
 
-    /// The present moves on.
-    fn show(&self, at_us: u64, now: f64) {
-        let at_us = at_us.max(self.play.last_us());
-        let calm = less_motion();
-        let due = if calm { CALM_MS } else { WORDS_MS };
-        let words = now - self.last_words.get() >= due;
-        if words {
-            self.last_words.set(now);
-            self.play.now.set(at_us);
-        }
-        if words || !calm {
+    /// The present moves on; to which moment.
+    fn move_on(&self, now: f64) -> u64 {
+        let at_us = ((now * 1000.0 + self.offset.get()) as u64).max(self.play.last_us());
+        if !less_motion() || now - self.last_slide.get() >= CALM_MS {
+            self.last_slide.set(now);
             self.play.slide.set(at_us);
         }
+        at_us
     }
 
-    /// The playhead moves on, faster where nothing happens.
-    fn play_on(&self, passed: f64, now: f64) {
+    /// The playhead moves on, faster where nothing happens; to which moment, unless it came to the end.
+    fn play_on(&self, passed: f64) -> Option<u64> {
         let at = self.play.slide.get_untracked();
         let mut by = passed * 1000.0 * self.play.speed.get_untracked();
         if let Some(next) = self.play.next_us() {
@@ -138,9 +137,6 @@ impl Loop {
             }
         }
         let to = at + by as u64;
-        if self.play.advance(to) && now - self.last_words.get() >= WORDS_MS {
-            self.last_words.set(now);
-            self.play.now.set(to);
-        }
+        self.play.advance(to).then_some(to)
     }
 }

@@ -4,7 +4,7 @@ use leptos::prelude::*;
 
 use super::icons::Icon;
 use super::map::{self, Map};
-use super::play::play;
+use super::play::{Part, play_of};
 use crate::stage::menu::Target;
 use crate::stage::replica::Process;
 use crate::stage::view::machine::TASK_BOX;
@@ -13,7 +13,7 @@ use crate::stage::view::{card, hue};
 /// All cards.
 #[component]
 pub(crate) fn Cards() -> impl IntoView {
-    let play = play();
+    let play = play_of(Part::Cards);
     let names = Memo::new(move |_| play.with(|stage| stage.replicas.keys().cloned().collect::<Vec<_>>()));
     view! {
         <section
@@ -43,7 +43,7 @@ pub(crate) fn Cards() -> impl IntoView {
 
 #[component]
 fn CardView(name: String) -> impl IntoView {
-    let play = play();
+    let play = play_of(Part::Cards);
     let of = StoredValue::new(name);
     let card = Memo::new(move |_| {
         let (schedule, now) = (play.schedule.get(), play.now.get());

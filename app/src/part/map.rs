@@ -8,7 +8,7 @@ use wasm_bindgen::JsCast;
 use web_sys::{Element, HtmlElement};
 
 use super::menu::Opened;
-use super::play::{Head, Play, play};
+use super::play::{Head, Part, Play, play_of};
 use crate::client;
 use crate::stage::menu::Target;
 use crate::stage::view::topology::geometry::Geometry;
@@ -24,7 +24,7 @@ const STEP_US: u64 = 40_000;
 /// The map.
 #[component]
 pub(crate) fn Map() -> impl IntoView {
-    let play = play();
+    let play = play_of(Part::Map);
     let width = RwSignal::new(0.0);
     let frame = NodeRef::<html::Div>::new();
     let layer = NodeRef::<svg::G>::new();

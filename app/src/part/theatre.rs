@@ -17,6 +17,8 @@ use super::steps::Steps;
 use super::timeline::TimelinePanel;
 use crate::client;
 use crate::data::RunPage;
+#[cfg(feature = "ssr")]
+use crate::stage::view::sessions;
 
 /// The element that the browser brings to life.
 const ROOT: &str = "stage";
@@ -25,8 +27,9 @@ const ROOT: &str = "stage";
 #[cfg(feature = "ssr")]
 pub(crate) fn render(page: RunPage) -> String {
     let data = crate::data::embed(&page);
+    let class = if sessions::are_in(&page.heading) { "root told" } else { "root" };
     let stage = theatre(page).to_html();
-    format!("<div id=\"{ROOT}\" class=\"root\">{stage}</div>{data}")
+    format!("<div id=\"{ROOT}\" class=\"{class}\">{stage}</div>{data}")
 }
 
 /// Bring the stage of this page to life, if it has one.

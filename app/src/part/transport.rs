@@ -3,13 +3,13 @@
 use leptos::prelude::*;
 
 use super::icons::Icon;
-use super::play::{Head, Play, Stream, play};
+use super::play::{Head, Part, Play, Stream, play_of};
 use crate::stage::view::words;
 
 /// The buttons.
 #[component]
 pub(crate) fn Transport() -> impl IntoView {
-    let play = play();
+    let play = play_of(Part::Timeline);
     let plays = move || match play.head.get() {
         Head::End => play.stream.get() != Stream::None,
         Head::At(_) => play.playing.get(),
@@ -76,7 +76,7 @@ pub(crate) fn Transport() -> impl IntoView {
 /// Where the playhead is against the run's end; a click follows the end again.
 #[component]
 pub(crate) fn Whereabouts() -> impl IntoView {
-    let play = play();
+    let play = play_of(Part::Timeline);
     let words = move || whereabouts(play);
     view! {
         <button

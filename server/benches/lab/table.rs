@@ -32,6 +32,8 @@ pub struct Table {
     missing: Vec<String>,
     /// The parts that are asked for; none: all.
     wanted: Vec<String>,
+    /// Those that there are.
+    parts: Vec<String>,
 }
 
 impl Table {
@@ -47,6 +49,7 @@ impl Table {
         limit: Duration,
         measuring: impl Future<Output = Result<Vec<Figure>, Failure>> + 'static,
     ) {
+        self.parts.push(part.to_owned());
         if !self.wanted.is_empty() && !self.wanted.iter().any(|wanted| wanted == part) {
             return;
         }
@@ -60,7 +63,11 @@ impl Table {
 
     /// Was everything measured?
     pub fn is_complete(&self) -> bool {
-        self.missing.is_empty()
+        self.missing.is_empty() && self.unknown().next().is_none()
+    }
+
+    fn unknown(&self) -> impl Iterator<Item = &String> {
+        self.wanted.iter().filter(|wanted| !self.parts.contains(wanted))
     }
 
     /// Print it.
@@ -74,6 +81,9 @@ impl Table {
         }
         for missing in &self.missing {
             say::error(format_args!("not measured: {missing}"));
+        }
+        for unknown in self.unknown() {
+            say::error(format_args!("no part is called {unknown:?}; there are: {}", self.parts.join(", ")));
         }
     }
 }

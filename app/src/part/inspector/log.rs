@@ -2,7 +2,7 @@
 
 use leptos::prelude::*;
 
-use crate::part::play::play;
+use crate::part::play::{Part, play_of};
 use crate::part::rows::Rows;
 use crate::stage::view::rows::{self, LogLine};
 
@@ -12,7 +12,7 @@ const MOST: usize = 200;
 /// The tab.
 #[component]
 pub(super) fn Log() -> impl IntoView {
-    let play = play();
+    let play = play_of(Part::Inspector);
     let filter = RwSignal::new(String::new());
     // The log is fetched when somebody looks at it.
     Effect::new(move |_| {

@@ -5,13 +5,13 @@ use leptos::prelude::*;
 
 use crate::client;
 use crate::part::drawn::drawn;
-use crate::part::play::play;
+use crate::part::play::{Part, play_of};
 use crate::part::rows::seek;
 
 /// The tab.
 #[component]
 pub(super) fn Machine() -> impl IntoView {
-    let play = play();
+    let play = play_of(Part::Inspector);
     let source = move || {
         play.now.track();
         let (id, seq) = (play.id.get_value(), play.peek(|stage| stage.seq));

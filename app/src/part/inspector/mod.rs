@@ -4,7 +4,7 @@ use leptos::ev::KeyboardEvent;
 use leptos::prelude::*;
 use wasm_bindgen::JsCast;
 
-use super::play::play;
+use super::play::{Part, play_of};
 use crate::stage::view::words;
 
 mod log;
@@ -49,7 +49,7 @@ impl Tab {
 /// The inspector.
 #[component]
 pub(crate) fn Inspector() -> impl IntoView {
-    let play = play();
+    let play = play_of(Part::Inspector);
     let tab = RwSignal::new(Tab::Wire);
     let count = move |of: Tab| match of {
         Tab::Wire => Some(play.with(|stage| words::grouped(u64::from(stage.wire.total)))),

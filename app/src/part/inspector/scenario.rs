@@ -4,12 +4,12 @@ use leptos::prelude::*;
 
 use crate::client;
 use crate::part::icons::Icon;
-use crate::part::play::play;
+use crate::part::play::{Part, play_of};
 
 /// The tab.
 #[component]
 pub(super) fn Scenario() -> impl IntoView {
-    let play = play();
+    let play = play_of(Part::Inspector);
     let text = RwSignal::new(String::new());
     let copied = RwSignal::new(false);
     let steps = Memo::new(move |_| play.with_live(|stage| stage.steps));

@@ -2,13 +2,13 @@
 
 use leptos::prelude::*;
 
-use crate::part::play::play;
+use crate::part::play::{Part, play_of};
 use crate::stage::view::rows;
 
 /// The tab.
 #[component]
 pub(super) fn Sheets() -> impl IntoView {
-    let play = play();
+    let play = play_of(Part::Inspector);
     let sheets = Memo::new(move |_| {
         let schedule = (!play.all.get()).then(|| play.schedule.get());
         play.with(|stage| rows::sheets_html(&rows::sheets(stage, schedule.as_deref())))

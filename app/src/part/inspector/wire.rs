@@ -4,14 +4,14 @@ use leptos::prelude::*;
 
 use super::Tab;
 use crate::client;
-use crate::part::play::play;
+use crate::part::play::{Part, play_of};
 use crate::part::rows::Rows;
 use crate::stage::view::rows;
 
 /// The tab. Where in the machine a command came from is shown by the machine's own tab.
 #[component]
 pub(super) fn Wire(tab: RwSignal<Tab>) -> impl IntoView {
-    let play = play();
+    let play = play_of(Part::Inspector);
     let trace = move |event: web_sys::MouseEvent| {
         if let Some(replica) = client::clicked(&event, "data-rep") {
             play.selected.set(Some(replica));

@@ -2,13 +2,13 @@
 
 use leptos::prelude::*;
 
-use crate::part::play::play;
+use crate::part::play::{Part, play_of};
 use crate::stage::view::timeline;
 use crate::stage::view::words;
 
 #[component]
 pub(super) fn Mini() -> impl IntoView {
-    let play = play();
+    let play = play_of(Part::Timeline);
     // What goes on while nothing happens goes on in the strip, too, once a second.
     let second = Memo::new(move |_| play.now.get() / 1_000_000);
     let mini = Memo::new(move |_| {

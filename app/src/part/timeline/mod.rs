@@ -9,7 +9,7 @@ use picture::Picture;
 use table::Table;
 
 use super::icons::Icon;
-use super::play::play;
+use super::play::{Part, play_of};
 use super::transport::{Transport, Whereabouts, pressed};
 
 mod mini;
@@ -43,7 +43,7 @@ impl View {
 /// The panel.
 #[component]
 pub(crate) fn TimelinePanel() -> impl IntoView {
-    let play = play();
+    let play = play_of(Part::Timeline);
     let view = View { width: RwSignal::new(WIDTH), pan: play.pan, table: RwSignal::new(false) };
     view! {
         <section class="panel wide tl-p" aria-label="Timeline">
@@ -84,7 +84,7 @@ pub(crate) fn TimelinePanel() -> impl IntoView {
 /// Which schedule the stage looks at.
 #[component]
 fn Schedules() -> impl IntoView {
-    let play = play();
+    let play = play_of(Part::Timeline);
     let names = Memo::new(move |_| {
         play.with_live(|stage| stage.catalog.iter().map(|schedule| schedule.name.clone()).collect::<Vec<_>>())
     });

@@ -6,14 +6,14 @@ use wasm_bindgen::JsCast;
 
 use super::View;
 use crate::client;
-use crate::part::play::{Head, play};
+use crate::part::play::{Head, Part, play_of};
 use crate::stage::view::timeline::{self, Lanes, Mark};
 use crate::stage::view::words;
 use crate::stage::wire::Wire;
 
 #[component]
 pub(super) fn Picture(view: View) -> impl IntoView {
-    let play = play();
+    let play = play_of(Part::Timeline);
     let lanes = Memo::new(move |_| {
         let look = play.look();
         play.with(|stage| Lanes::new(stage, &look))
@@ -168,7 +168,7 @@ pub(super) fn Picture(view: View) -> impl IntoView {
 
 #[component]
 fn LaneNames(lanes: Memo<Lanes>) -> impl IntoView {
-    let play = play();
+    let play = play_of(Part::Timeline);
     let names = Memo::new(move |_| {
         let sink = play.with(|stage| stage.setup.sink.to_string());
         timeline::lane_names(&lanes.read(), &sink)

@@ -2,12 +2,12 @@
 
 use leptos::prelude::*;
 
-use crate::part::play::play;
+use crate::part::play::{Part, play_of};
 use crate::stage::view::timeline;
 
 #[component]
 pub(super) fn Table() -> impl IntoView {
-    let play = play();
+    let play = play_of(Part::Timeline);
     let rows = Memo::new(move |_| {
         let (look, now) = (play.look(), play.now.get());
         play.with(|stage| timeline::table_html(&timeline::table(stage, &look, now, 60)))
