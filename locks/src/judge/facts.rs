@@ -6,7 +6,7 @@ use borsh::{BorshDeserialize, BorshSerialize};
 
 use serde::{Deserialize, Serialize};
 
-use crate::action::Direction;
+use crate::action::{Action, Direction};
 use crate::event::{EffectAnswer, Event, Fault, Kind, Param, ProcessName, ProcessState, Reply, Source};
 use crate::ids::{AttemptId, CommandId, Endpoint, LockName, SinkName, Slot};
 use crate::machine::Outcome;
@@ -176,6 +176,8 @@ pub(super) struct Facts {
     pub faults: Vec<Struck>,
     /// Slots that `fire` gave out, and when.
     pub fired: Map<Slot, u64>,
+    /// When somebody had everything begin again.
+    pub resets_us: Vec<u64>,
 }
 
 impl Facts {
@@ -196,6 +198,7 @@ impl Facts {
         }
         match &event.kind {
             Kind::Ended { .. } => self.ended = Some(stamp),
+            Kind::StepBegan { action: Action::Reset, .. } => self.resets_us.push(event.at_us),
             Kind::SlotFired { slot, .. } => {
                 self.fired.insert(slot.clone(), event.at_us);
             }

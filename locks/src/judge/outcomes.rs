@@ -40,7 +40,8 @@ impl Tries {
     }
 }
 
-/// Slots fired without an accepted effect, once no attempt at them can bring one.
+/// Slots fired without an accepted effect, once no attempt at them can bring one. What was still under way when
+/// somebody had everything begin again was broken off, and not missed.
 pub(super) fn missed(view: &View) -> Vec<Slot> {
     let facts = view.facts;
     let mut slots: Map<&Slot, Tries> = Map::new();
@@ -64,7 +65,9 @@ pub(super) fn missed(view: &View) -> Vec<Slot> {
     };
     let missed = slots.into_iter().filter(|(slot, tries)| {
         let done_us = if tries.open > 0 { facts.now_us } else { tries.over_us.max(tries.began_us.unwrap_or(0)) };
+        let broken_off = |reset_us: &u64| tries.began_us <= Some(*reset_us) && *reset_us <= done_us;
         tries.began_us >= Some(view.began_us)
+            && !facts.resets_us.iter().any(broken_off)
             && done_us >= view.done_us
             && !accepted.contains_key(slot)
             && (facts.ended.is_some() || hopeless(tries))

@@ -61,11 +61,20 @@ pub struct Chrome {
 impl Chrome {
     /// A window of that size.
     pub async fn open(width: u32, height: u32) -> Chrome {
-        Chrome::traced(width, height, "").await
+        Chrome::start(width, height, &[], "").await
     }
 
-    /// The same, keeping a trace of those categories, which [`Chrome::trace`] reads; none: no trace.
+    /// The same of somebody who wants less motion.
+    pub async fn calm(width: u32, height: u32) -> Chrome {
+        Chrome::start(width, height, &["--force-prefers-reduced-motion"], "").await
+    }
+
+    /// One that keeps a trace of those categories, which [`Chrome::trace`] reads.
     pub async fn traced(width: u32, height: u32, categories: &str) -> Chrome {
+        Chrome::start(width, height, &[], categories).await
+    }
+
+    async fn start(width: u32, height: u32, further: &[&str], categories: &str) -> Chrome {
         let profile = tempfile::tempdir().unwrap();
         let mut driver = Command::new("chromedriver")
             .arg("--port=0")
@@ -76,7 +85,7 @@ impl Chrome {
             .spawn()
             .expect("chromedriver (Debian: apt-get install chromium-driver)");
         let port = port_of(&mut driver);
-        let arguments = [
+        let mut arguments = vec![
             "--headless".to_owned(),
             "--no-sandbox".to_owned(),
             "--disable-gpu".to_owned(),
@@ -89,6 +98,7 @@ impl Chrome {
             "--hide-scrollbars".to_owned(),
             format!("--user-data-dir={}", profile.path().display()),
         ];
+        arguments.extend(further.iter().map(|&argument| argument.to_owned()));
         let mut wanted = json!({
             "browserName": "chrome",
             "goog:chromeOptions": { "args": arguments },

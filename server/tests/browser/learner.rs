@@ -51,9 +51,13 @@ impl Deref for Learner {
 }
 
 impl Learner {
-    /// With a window of that size.
+    /// With a window of that size. Who goes by keyboard wants less motion, too.
     pub async fn open(hand: Hand, width: u32, height: u32) -> Learner {
-        Learner { chrome: Chrome::open(width, height).await, hand }
+        let chrome = match hand {
+            Hand::Mouse => Chrome::open(width, height).await,
+            Hand::Keyboard => Chrome::calm(width, height).await,
+        };
+        Learner { chrome, hand }
     }
 
     /// Fail if the console has an error, then close.

@@ -247,6 +247,16 @@ fn the_dead_bring_nothing_and_at_the_end_nobody_does() {
 }
 
 #[test]
+fn what_a_reset_broke_off_is_not_missed() {
+    let mut log = Log::default();
+    log.due(0, "A.1.1", 1).finished(10, "A.1.1", 1, Outcome::Failed).due(1000, "A.1.2", 2);
+    log.add(1100, Source::Runner, Kind::StepBegan { step: 1, action: Action::Reset });
+    log.process(1110, "A.1.2", ProcessState::Gone).due(1200, "A.2.1", 3).process(1300, "A.2.1", ProcessState::Gone);
+    log.ended(2000);
+    assert_eq!(log.verdict().missed_slots, [slot(1), slot(3)]);
+}
+
+#[test]
 fn outcomes_stand_by_slot_and_what_is_not_final_is_open() {
     let mut log = Log::default();
     log.due(0, "A.1.2", 2).due(0, "A.1.1", 1).due(0, "B.1.1", 1).due(5, "A.2.1", 2);

@@ -6,7 +6,7 @@ mod since;
 mod size;
 
 use super::*;
-use crate::action::Direction;
+use crate::action::{Action, Direction};
 use crate::event::{
     EffectAnswer, EndReason, Fault, Kind, Param, ProcessName, ProcessState, Reply, Source, StoreCommand,
 };
