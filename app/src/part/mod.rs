@@ -19,3 +19,4 @@ pub(crate) mod steps;
 pub(crate) mod theatre;
 pub(crate) mod timeline;
 pub(crate) mod transport;
+pub(crate) mod turns;

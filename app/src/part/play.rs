@@ -6,6 +6,8 @@ use locks::event::Event;
 use serde_json::Value;
 
 use super::menu::Opened;
+pub(crate) use super::turns::Part;
+use super::turns::{Turn, Turns};
 use crate::client;
 use crate::data::RunPage;
 use crate::stage::Stage;
@@ -45,50 +47,6 @@ pub(crate) enum Head {
     At(u64),
 }
 
-/// What of the stage is drawn together. Each has frames of its own, for no frame has room to draw everything.
-#[derive(Clone, Copy)]
-pub(crate) enum Part {
-    /// Cards, lock, caption, and whatever belongs to no other part.
-    Cards,
-    Map,
-    Timeline,
-    Inspector,
-}
-
-const PARTS: usize = 4;
-
-/// With so many replicas there is room for all parts in one frame.
-const SMALL: usize = 3;
-
-/// When a part is drawn.
-#[derive(Clone, Copy)]
-struct Turn {
-    /// Counts how often.
-    frame: RwSignal<u64>,
-    /// The moment that it shows.
-    now: RwSignal<u64>,
-    /// When it was drawn last, on the page's clock in milliseconds.
-    drawn_ms: StoredValue<f64>,
-    /// Something happened since.
-    stale: StoredValue<bool>,
-}
-
-impl Turn {
-    fn new(now: u64) -> Turn {
-        Turn {
-            frame: RwSignal::new(0),
-            now: RwSignal::new(now),
-            drawn_ms: StoredValue::new(0.0),
-            stale: StoredValue::new(false),
-        }
-    }
-
-    fn draw(self) {
-        self.stale.set_value(false);
-        self.frame.update(|frame| *frame += 1);
-    }
-}
-
 /// What the parts of a stage share. A handful of handles, copied freely.
 #[derive(Clone, Copy)]
 pub(crate) struct Play {
@@ -102,9 +60,8 @@ pub(crate) struct Play {
     shown: StoredValue<Option<Stage>>,
     /// The event up to which the judge was asked.
     judged: StoredValue<u64>,
-    /// The parts' turns, and whose was the last.
-    turns: [Turn; PARTS],
-    last_turn: StoredValue<usize>,
+    /// When the parts are drawn.
+    turns: Turns,
     /// Counts how often the reader's part is drawn.
     frame: RwSignal<u64>,
     /// The moment that it shows, in microseconds, ten times a second.
@@ -153,14 +110,14 @@ impl Play {
         let mut stage = page.stage;
         stage.judge();
         let schedule = stage.catalog.first().map(|schedule| schedule.name.clone()).unwrap_or_default();
-        let turns = [(); PARTS].map(|()| Turn::new(stage.at_us));
+        let turns = Turns::new(stage.at_us);
+        let Turn { frame, now, .. } = turns.of(Part::Cards);
         Play {
             id: StoredValue::new(page.id),
             owner: page.owner && page.live,
             turns,
-            last_turn: StoredValue::new(0),
-            frame: turns[0].frame,
-            now: turns[0].now,
+            frame,
+            now,
             slide: RwSignal::new(stage.at_us),
             live: StoredValue::new(stage),
             shown: StoredValue::new(None),
@@ -187,47 +144,14 @@ impl Play {
 
     /// The same as a part reads it: what it reads is run again in the part's turn.
     pub(crate) fn of(self, part: Part) -> Play {
-        let Turn { frame, now, .. } = self.turns[part as usize];
+        let Turn { frame, now, .. } = self.turns.of(part);
         Play { frame, now, ..self }
     }
 
-    /// Draw every part in this frame, at that moment.
-    fn draw_all(self, now: u64) {
-        for turn in self.turns {
-            turn.now.set(now);
-            turn.draw();
-        }
-    }
-
-    /// Something happened: every part is drawn in its next turn.
-    fn stale(self) {
-        self.turns.iter().for_each(|turn| turn.stale.set_value(true));
-    }
-
-    /// The frame of the next parts that have something new to show, or show a moment that is `due_ms` old: of all on a
-    /// small stage, of one on the largest, where what happens is on the screen within as many frames as there are parts.
+    /// Draw whoever's turn it is; see [`Turns::draw_next`].
     pub(crate) fn draw_next(self, at_us: u64, page_ms: f64, due_ms: f64) {
-        let last = self.last_turn.get_value();
         let replicas = self.live.with_value(|stage| stage.replicas.len());
-        let mut room = (PARTS * SMALL / replicas.max(1)).max(1);
-        for next in (1..=PARTS).map(|by| (last + by) % PARTS) {
-            let turn = self.turns[next];
-            let (stale, old) = (turn.stale.get_value(), page_ms - turn.drawn_ms.get_value() >= due_ms);
-            if stale || old {
-                self.last_turn.set_value(next);
-                if old {
-                    turn.drawn_ms.set_value(page_ms);
-                    turn.now.set(at_us);
-                }
-                if stale {
-                    turn.draw();
-                }
-                room -= 1;
-                if room == 0 {
-                    return;
-                }
-            }
-        }
+        self.turns.draw_next(replicas, at_us, page_ms, due_ms);
     }
 
     /// The stage that is shown; whoever reads it is run again when it changes.
@@ -300,7 +224,7 @@ impl Play {
             self.stream.set(Stream::None);
             self.judge();
         }
-        self.stale();
+        self.turns.stale();
     }
 
     /// Ask the judge about what was folded in since it was last asked.
@@ -308,7 +232,7 @@ impl Play {
         if self.judged.get_value() != self.last_seq() {
             self.judged.set_value(self.last_seq());
             self.live.update_value(Stage::judge);
-            self.stale();
+            self.turns.stale();
         }
     }
 
@@ -345,7 +269,7 @@ impl Play {
         self.head.set(Head::End);
         let now = self.last_us();
         self.slide.set(now);
-        self.draw_all(now);
+        self.turns.draw_all(now);
     }
 
     /// Show the stage at an event. The log is fetched first if it is not in memory.
@@ -361,7 +285,7 @@ impl Play {
         self.shown.set_value(Some(stage));
         self.head.set(Head::At(seq));
         self.slide.set(at_us);
-        self.draw_all(at_us);
+        self.turns.draw_all(at_us);
     }
 
     /// Show the stage at a moment.
@@ -429,7 +353,7 @@ impl Play {
         }
         if at != seq {
             self.head.set(Head::At(at));
-            self.stale();
+            self.turns.stale();
         }
         self.slide.set(to_us);
         true
@@ -466,7 +390,7 @@ impl Play {
         self.reel.update_value(|reel| tail.into_iter().for_each(|event| reel.push(event)));
         self.fetching.set_value(false);
         self.complete.set(self.reel.with_value(Reel::len) >= self.last_seq());
-        self.stale();
+        self.turns.stale();
     }
 
     /// The log could not be fetched.
