@@ -5,6 +5,7 @@ use borsh::{BorshDeserialize, BorshSerialize};
 use locks::event::{EndReason, Event, Whose};
 use serde::{Deserialize, Serialize};
 
+use crate::html::Html;
 use crate::stage::Stage;
 use crate::stage::view::{caption, sessions};
 
@@ -38,6 +39,15 @@ impl RunPage {
             }
         };
         RunPage { id, stage, live, owner, at, heading }
+    }
+
+    /// The heading of a lab that was begun because the one before, that run, had ended with nobody looking at it.
+    pub fn heading_after(run: &str) -> String {
+        let mut html = Html::new();
+        html.element("h2", "", "A new lab").open("span");
+        html.text("The one before was closed, because nobody looked at it for a minute. Its run is kept: ");
+        html.open("a").attr("href", &format!("/runs/{run}")).text("watch it").close().text(".").close();
+        html.finish()
     }
 }
 

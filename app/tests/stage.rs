@@ -519,3 +519,26 @@ fn a_slot_settled_again_by_attempts_of_an_earlier_strategy_is_said_to_be_theirs(
     assert!(said.why.ends_with("A began under none."), "{}", said.why);
     assert!(figures(&stage).iter().all(|figure| !figure.harm), "and pg-lease is not charged with it");
 }
+
+#[test]
+fn a_slot_is_called_unsettled_only_once_the_judge_says_so() {
+    let log = collision();
+    let due = log.events.iter().find(|event| matches!(event.kind, Kind::SlotDue { .. })).unwrap().seq as usize;
+    let mut events = log.events[..due].to_vec();
+    let Kind::SlotDue { attempt, slot, .. } = events.last().unwrap().kind.clone() else { unreachable!() };
+    let mut last = events.last().unwrap().clone();
+    (last.seq, last.at_us) = (last.seq + 1, last.at_us + 1000);
+    last.kind = Kind::Finished { attempt, slot, outcome: Outcome::Skipped, why: String::new() };
+    events.push(last.clone());
+    let why = |events: &[locks::event::Event]| {
+        let mut stage = Stage::of(events);
+        stage.judge();
+        caption(&stage, SETTLE, stage.at_us).why
+    };
+    assert!(why(&events).contains("is not settled yet"), "another may come with it: {}", why(&events));
+    // Half a second later nobody has.
+    let kind = Kind::CatalogChanged { catalog: Vec::new() };
+    let at_us = last.at_us + 600_000;
+    events.push(locks::event::Event { seq: last.seq + 1, at_us, source: Source::Runner, kind, until_us: None });
+    assert!(why(&events).contains("was not settled: no effect was accepted"), "{}", why(&events));
+}

@@ -85,7 +85,10 @@ fn part(html: &mut Html, page: &StepPage, part: &Part) {
             html.class("div", "prose").raw(inside).close().close();
         }
         Part::Real(name, inside) => {
-            html.class("section", "real").element("h2", "", &format!("How {name} does it")).raw(inside).close();
+            html.class("section", "real")
+                .element("h2", "", &format!("How {name} {} it", if name.contains(" and ") { "do" } else { "does" }))
+                .raw(inside)
+                .close();
         }
         Part::Editor(first) => editor(html, page, first),
         Part::Quiz(questions) => parts::quiz(html, page, questions),

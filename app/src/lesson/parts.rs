@@ -276,7 +276,9 @@ pub(super) fn own(html: &mut Html, page: &StepPage) {
     match page.own.as_ref().map(|own| (own, &own.state)) {
         None | Some((_, OwnState::Kept)) => {}
         Some((own, OwnState::Runs)) => {
-            html.element("p", "", &format!("It runs under {} …", own.strategy));
+            let says = format!("It runs under {} …, or waits for its turn while two of others' run.", own.strategy);
+            html.element("p", "", &says);
+            html.element("p", "muted", "To end it, empty the box and press Run it; after three minutes it is ended.");
         }
         Some((_, OwnState::Refused(why))) => {
             html.element("p", "b", "It was not run.").class("pre", "code").attr("tabindex", "0").text(why).close();

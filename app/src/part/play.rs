@@ -2,7 +2,7 @@
 //! stage at the run's end is `live`; scrubbing shows another stage, folded from the log in memory.
 
 use leptos::prelude::*;
-use locks::event::Event;
+use locks::event::{Event, Kind};
 use serde_json::Value;
 
 use super::menu::Opened;
@@ -286,6 +286,22 @@ impl Play {
         self.head.set(Head::At(seq));
         self.slide.set(at_us);
         self.turns.draw_all(at_us);
+    }
+
+    /// Show the stage at an event, and of an effect its schedule: somebody wants to see what is proved.
+    pub(crate) fn show(self, seq: u64) {
+        if !self.complete.get_untracked() {
+            self.fetch_log(move || self.show(seq));
+            return;
+        }
+        let of = self.reel.with_value(|reel| match reel.events().get(seq.saturating_sub(1) as usize)?.kind {
+            Kind::EffectSettled { ref slot, .. } => Some(slot.schedule.clone()),
+            _ => None,
+        });
+        if let Some(schedule) = of.filter(|of| *of != *self.schedule.read_untracked()) {
+            self.schedule.set(schedule);
+        }
+        self.seek(seq);
     }
 
     /// Show the stage at a moment.

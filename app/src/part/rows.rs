@@ -25,6 +25,6 @@ pub(crate) fn Rows(play: Play, rows: Memo<Vec<Row>>) -> impl IntoView {
 /// Show the stage at the event whose number was clicked, if one was.
 pub(crate) fn seek(play: Play, event: &web_sys::MouseEvent) {
     if let Some(seq) = client::clicked(event, "data-seq").and_then(|seq| seq.parse().ok()) {
-        play.seek(seq);
+        play.show(seq);
     }
 }

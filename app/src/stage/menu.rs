@@ -159,7 +159,7 @@ fn of_replica(stage: &Stage, name: &str) -> Vec<Entry> {
 }
 
 /// A shift as people say it.
-fn signed(ms: i64) -> String {
+pub(crate) fn signed(ms: i64) -> String {
     let sign = match ms {
         0 => "±",
         1.. => "+",
@@ -336,6 +336,9 @@ fn of_node(stage: &Stage, endpoint: Endpoint, process: Process) -> Vec<Entry> {
         && stage.topology.store(Endpoint::RedisReplica(number)).is_some()
     {
         list.push(entry("redo", "Fail over", "to its replica", Deed::Act(json!({ "failover": node }))));
+    } else if node == "redis-1" && stage.setup.strategy.strategy == "redis-set-nx" {
+        let by = "not applicable: no replica; redis-set-nx/wait-1 has one";
+        list.push(entry("redo", "Fail over", by, Deed::NotHere));
     }
     list.extend(cut_from_all(stage, endpoint));
     list

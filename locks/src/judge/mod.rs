@@ -70,6 +70,11 @@ impl Judge {
         }
     }
 
+    /// How many attempts it knows of.
+    pub fn attempts(&self) -> usize {
+        self.facts.attempts.len()
+    }
+
     /// Stale effects of the whole run, whatever was changed meanwhile.
     pub fn stale_effects(&self) -> Vec<Finding> {
         stale::find(&View::new(&self.facts, 0, 0))

@@ -6,6 +6,10 @@ use super::{Finding, View, names};
 use crate::ids::AttemptId;
 use crate::sorted::{Map, by_numbers};
 
+/// Most that are found, which is more than the longest run of a lab has. Pairs grow with the square of what is in a log,
+/// and a log may be anybody's.
+pub(super) const MOST: usize = 30_000;
+
 /// A critical section: certainly inside from `start.until_us` to `end.0`, perhaps up to `end.1`.
 struct Section<'a> {
     id: &'a AttemptId,
@@ -26,8 +30,12 @@ pub(super) fn find(view: &View) -> Vec<Finding> {
         by_numbers(&mut sections, |section| (section.start.at_us, section.start.seq));
         let mut inside: Vec<&Section> = Vec::new();
         for section in &sections {
+            if found.len() >= MOST {
+                break;
+            }
             inside.retain(|other| other.end.1 > section.start.at_us);
-            found.extend(inside.iter().filter_map(|other| meet(lock, other, section)));
+            let most = MOST - found.len();
+            found.extend(inside.iter().filter_map(|other| meet(lock, other, section)).take(most));
             inside.push(section);
         }
     }

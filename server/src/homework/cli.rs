@@ -72,7 +72,9 @@ fn contents(file: &Path) -> std::io::Result<Vec<u8>> {
         true => std::io::stdin().take(MOST_BYTES).read_to_end(&mut bytes)?,
         false => std::fs::File::open(file)?.take(MOST_BYTES).read_to_end(&mut bytes)?,
     };
-    Ok(bytes)
+    // Some editors begin a file with a mark that no language knows.
+    let text = bytes.strip_prefix(b"\xef\xbb\xbf").map(<[u8]>::to_vec);
+    Ok(text.unwrap_or(bytes))
 }
 
 async fn grade(asked: Asked, lab: Arc<Lab>, told_to_end: CancellationToken) -> u8 {

@@ -8,7 +8,7 @@ use axum::extract::{Path, State};
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
 use axum::routing::post;
-use locks::action::Action;
+use locks::action::{Action, Advance};
 use locks::event::Whose;
 use serde_json::{Value, json};
 use tower_governor::GovernorError;
@@ -24,6 +24,9 @@ use crate::run::live::{Decided, OpenError};
 /// So many actions a second from one address, and so many at once.
 const PER_SECOND: u64 = 20;
 const BURST: u32 = 60;
+
+/// Longest limit of an action, in milliseconds: it is over before the request is.
+const LONGEST_MS: u64 = 25_000;
 
 /// Routes of this module.
 pub fn router() -> Router<App> {
@@ -78,11 +81,14 @@ async fn back(
     Ok((StatusCode::ACCEPTED, Json(json!({ "taken_back": taken_back, "left": left, "took_ms": took_ms }))))
 }
 
-/// Actions that only scripts have.
+/// Actions that only scripts have, or have for so long.
 pub(super) fn only_in_files(action: &Action) -> Option<&'static str> {
     match action {
         Action::Sql(_) | Action::Redis { .. } => {
             Some("Statements to the stores are for scenario files; a live session disturbs them in other ways.")
+        }
+        Action::Advance(Advance { limit_ms, .. }) | Action::Chaos { limit_ms, .. } if *limit_ms > LONGEST_MS => {
+            Some("In a live session nothing is waited for longer than 25 s: give a `limit_ms` of 25000 or less.")
         }
         Action::Wait(_) => Some("`wait` is for scenario files; a live session keeps the time between its actions."),
         _ => None,

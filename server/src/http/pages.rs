@@ -48,7 +48,13 @@ pub fn fallback(app: &App) -> MethodRouter {
 /// The learner's live run, begun if there is none.
 async fn lab(State(app): State<App>, learner: Learner) -> Response {
     match app.sessions.open(&learner.0).await {
-        Ok(live) => show(run_page(live.id().to_owned(), &live.log(), true)),
+        Ok(live) => {
+            let mut page = opened(live.id().to_owned(), &live.log(), true);
+            if let Some(left) = app.sessions.left(&learner.0) {
+                page.heading = RunPage::heading_after(&left);
+            }
+            show(Page::Run(Box::new(page)))
+        }
         Err(error) => problem(error.into()),
     }
 }
@@ -196,9 +202,13 @@ fn answer(status: StatusCode, page: Page) -> Response {
 }
 
 fn run_page(id: String, log: &Log, owner: bool) -> Page {
+    Page::Run(Box::new(opened(id, log, owner)))
+}
+
+fn opened(id: String, log: &Log, owner: bool) -> RunPage {
     let events = log.after(0);
     let events = events.iter().map(|event| &**event);
-    Page::Run(Box::new(RunPage::new(id, events, !log.is_ended(), owner)))
+    RunPage::new(id, events, !log.is_ended(), owner)
 }
 
 /// An error as a page, with the error's status.

@@ -6,13 +6,14 @@ use std::sync::Arc;
 use axum::Json;
 use axum::Router;
 use axum::body::Bytes;
-use axum::extract::{DefaultBodyLimit, Path, Query, State};
+use axum::extract::{DefaultBodyLimit, FromRequest, Path, Query, Request, State};
 use axum::http::{StatusCode, header};
 use axum::response::{Html, IntoResponse, Response};
 use axum::routing::{delete, get, post};
 use locks::event::Event;
 use serde::Deserialize;
 use serde_json::{Value, json};
+use tokio::sync::Semaphore;
 
 use app::steps::Decided;
 
@@ -28,6 +29,9 @@ use crate::run::script;
 const PAGE: usize = 5_000;
 /// Longest file that can be imported, in bytes: a full segment with room to spare.
 const IMPORT_LIMIT: usize = 64 * 1024 * 1024;
+
+/// So many files are read at a time; further ones wait for their turn.
+static IMPORTS: Semaphore = Semaphore::const_new(2);
 
 /// Routes of this module.
 pub fn router() -> Router<App> {
@@ -151,11 +155,25 @@ fn bad(error: ImportError) -> ApiError {
     ApiError::Bad(error.to_string())
 }
 
-async fn import(State(app): State<App>, learner: Learner, body: Bytes) -> Result<(StatusCode, Json<Value>), ApiError> {
-    // Under an identity of its own: what it says of itself may be another run's, even one that goes on.
-    let export = Export::read(&body).map_err(bad)?;
-    let scenario = export.scenario.clone();
-    let events = export.anew(new_run_id()).map_err(bad)?;
+async fn import(
+    State(app): State<App>,
+    learner: Learner,
+    request: Request,
+) -> Result<(StatusCode, Json<Value>), Response> {
+    // Before the body is read, which may be large. The semaphore is never closed.
+    let _place = IMPORTS.acquire().await;
+    let body = Bytes::from_request(request, &app).await.map_err(IntoResponse::into_response)?;
+    import_file(&app, &learner, body).await.map_err(IntoResponse::into_response)
+}
+
+async fn import_file(app: &App, learner: &Learner, body: Bytes) -> Result<(StatusCode, Json<Value>), ApiError> {
+    let reading = tokio::task::spawn_blocking(move || {
+        let export = Export::read(&body)?;
+        let scenario = export.scenario.clone();
+        // Under an identity of its own: what it says of itself may be another run's, even one that goes on.
+        Ok((scenario, export.anew(new_run_id())?))
+    });
+    let (scenario, events) = reading.await.map_err(ApiError::lab)?.map_err(bad)?;
     let id = app.shelf.save(Some(&learner.0), &events).await?;
     app.tutor.imported(&learner.0, &scenario, &id, &events).await?;
     Ok((StatusCode::CREATED, Json(json!({ "run": id }))))

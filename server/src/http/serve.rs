@@ -26,6 +26,9 @@ use crate::told::Told;
 /// How long open requests may go on once the server is to end.
 const DRAIN: Duration = Duration::from_secs(5);
 
+/// How long ending may take in all.
+const OVER: Duration = Duration::from_secs(30);
+
 /// Options of `aegis serve`.
 #[derive(Clone, Debug, ClapArgs)]
 pub struct Args {
@@ -76,7 +79,11 @@ pub fn main(args: Args) -> ExitCode {
             return ExitCode::FAILURE;
         }
     };
-    match runtime.block_on(serve(args)) {
+    let shutdown = CancellationToken::new();
+    let served = listen_for_the_end(shutdown.clone())
+        .map_err(ServeError::Io)
+        .and_then(|()| runtime.block_on(serve(args, shutdown)));
+    match served {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             say::error(Causes(&error));
@@ -85,13 +92,11 @@ pub fn main(args: Args) -> ExitCode {
     }
 }
 
-async fn serve(args: Args) -> Result<(), ServeError> {
+async fn serve(args: Args, shutdown: CancellationToken) -> Result<(), ServeError> {
     // Bound first: a busy port is worth saying before any store is started.
     let listener = bind(args.host, args.port).await?;
     let address = listener.local_addr()?;
     let names = origin::Names::new(args.host, &args.allowed_hosts);
-    let shutdown = CancellationToken::new();
-    tokio::spawn(until_told(Told::listen()?, shutdown.clone()));
 
     let lab = Lab::open(args.lab).await?;
     let served = serve_lab(&lab, listener, address, &shutdown, args.site_root, names).await;
@@ -170,11 +175,19 @@ fn url(address: SocketAddr) -> String {
     }
 }
 
-/// Ends when told to; whoever insists ends the process at once, and the warden cleans up.
-async fn until_told(mut told: Told, shutdown: CancellationToken) {
-    told.end().await;
-    say::line("Stopping ...");
-    shutdown.cancel();
-    told.at_once().await;
-    std::process::exit(130);
+/// Ends when told to; whoever insists ends the process at once, and the warden cleans up. On a thread of its own, so
+/// that it is heard however busy all others are; what they do not end in time ends with the process.
+fn listen_for_the_end(shutdown: CancellationToken) -> io::Result<()> {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    let mut told = runtime.block_on(async { Told::listen() })?;
+    let until_told = async move {
+        told.end().await;
+        say::line("Stopping ...");
+        shutdown.cancel();
+        if tokio::time::timeout(OVER, told.at_once()).await.is_err() {
+            say::error("not ended in time; ended at once");
+        }
+        std::process::exit(130);
+    };
+    std::thread::Builder::new().name("signals".to_owned()).spawn(move || runtime.block_on(until_told)).map(drop)
 }

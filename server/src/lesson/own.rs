@@ -2,6 +2,7 @@
 //! A few at a time, for each takes stores of its own.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use app::lesson::{OwnRun, OwnState};
 use locks::action::Action;
@@ -12,6 +13,8 @@ use locks::scenario::{Problem, Scenario};
 use locks::setup::StrategyName;
 
 use serde_json::{Value, json};
+use tokio::time::{Instant, sleep};
+use tokio_util::sync::CancellationToken;
 
 use super::tutor::{LESSON, Tutor, TutorError};
 use crate::lab::LabError;
@@ -21,6 +24,8 @@ use crate::run::runner::{Outcome, run_unless, script_hash};
 
 /// So many of them run at a time.
 pub(super) const AT_ONCE: usize = 2;
+/// Longest that one may take, from when it is its turn.
+const LONGEST: Duration = Duration::from_secs(180);
 /// Under which keys the latest one is kept, and what came of all.
 const OWN: &str = "lesson/own";
 const TRIED: &str = "lesson/tried";
@@ -36,7 +41,10 @@ impl Tutor {
         if script.contains('\0') || strategy.contains('\0') {
             return Err(TutorError::Bad("A scenario is text: it must not contain a NUL character.".to_owned()));
         }
-        // Nothing: back to the one that the text begins with.
+        // Nothing: what runs is ended; else back to the one that the text begins with.
+        if script.trim().is_empty() && self.stop_own(learner) {
+            return Ok(());
+        }
         let (run, scenario) = match script.trim().is_empty() {
             true => (None, None),
             false => {
@@ -60,11 +68,21 @@ impl Tutor {
         Ok(())
     }
 
+    /// End what a learner runs, if something does. What came of it stands on the page, as always.
+    fn stop_own(&self, learner: &str) -> bool {
+        let stop = self.0.stops().get(learner).cloned();
+        stop.inspect(CancellationToken::cancel).is_some()
+    }
+
     /// One at a time runs, however many are asked for at once.
     fn take_place(&self, learner: &str, run: Option<OwnRun>) -> Result<(), TutorError> {
         let mut own = self.0.own();
         if own.get(learner).is_some_and(|own| own.state == OwnState::Runs) {
-            return Err(TutorError::Bad("One of yours still runs. Wait for it to end.".to_owned()));
+            let text = "One of yours still runs. Wait for it to end, or empty the box and press Run it: that ends it.";
+            return Err(TutorError::Bad(text.to_owned()));
+        }
+        if run.as_ref().is_some_and(|run| run.state == OwnState::Runs) {
+            self.0.stops().insert(learner.to_owned(), self.0.ending.child_token());
         }
         match run {
             Some(run) => drop(own.insert(learner.to_owned(), run)),
@@ -81,11 +99,26 @@ impl Tutor {
     }
 
     async fn carry_out(&self, learner: &str, run: OwnRun, scenario: Scenario) {
-        // The semaphore is never closed.
-        let Ok(_permit) = self.0.permits.acquire().await else { return };
+        let stop = self.0.stops().get(learner).cloned().unwrap_or_else(|| self.0.ending.child_token());
+        // The semaphore is never closed; whoever is stopped while it waits runs nothing any more.
+        let _permit = stop.run_until_cancelled(self.0.permits.acquire()).await;
         let tag = format!("{LESSON}/7/own");
-        let finished = run_unless(&self.0.lab, &scenario, Some(tag), &self.0.ending).await;
+        let began = Instant::now();
+        let in_time = run_unless(&self.0.lab, &scenario, Some(tag), &stop);
+        let late = async {
+            sleep(LONGEST).await;
+            stop.cancel();
+            std::future::pending().await
+        };
+        let finished = tokio::select! { finished = in_time => finished, finished = late => finished };
+        self.0.stops().remove(learner);
         let (exit, mut outcome) = self::exit(&finished.outcome);
+        if matches!(finished.outcome, Outcome::Interrupted) && !self.0.ending.is_cancelled() {
+            outcome = match began.elapsed() >= LONGEST {
+                true => format!("ended after {} s: here a scenario has no longer", LONGEST.as_secs()),
+                false => "ended by you".to_owned(),
+            };
+        }
         let mut stored = None;
         if !finished.events.is_empty() {
             match self.0.shelf.save(Some(learner), &finished.events).await {

@@ -68,6 +68,8 @@ pub(super) struct Shared {
     changed: signal::Sender<u64>,
     /// Scenarios of their own, by learner.
     own: Mutex<BTreeMap<String, OwnRun>>,
+    /// What ends those that run, by learner.
+    stops: Mutex<BTreeMap<String, CancellationToken>>,
     /// What runs of the matrix cost, by run.
     pub(super) costs: Mutex<BTreeMap<String, Cost>>,
     /// Held while what was tried is read and written back.
@@ -104,6 +106,7 @@ impl Tutor {
             latest: Mutex::default(),
             changed: signal::Sender::new(0),
             own: Mutex::default(),
+            stops: Mutex::default(),
             costs: Mutex::default(),
             remembering: tokio::sync::Mutex::default(),
             permits: Semaphore::new(super::own::AT_ONCE),
@@ -345,6 +348,11 @@ impl Shared {
     /// Poisoning is no matter: an entry is put in whole.
     pub(super) fn own(&self) -> MutexGuard<'_, BTreeMap<String, OwnRun>> {
         self.own.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Poisoning is no matter: an entry is put in whole.
+    pub(super) fn stops(&self) -> MutexGuard<'_, BTreeMap<String, CancellationToken>> {
+        self.stops.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Poisoning is no matter: an entry is put in whole.

@@ -20,6 +20,15 @@ const MOST_US: u64 = 1 << 52;
 /// Latest beginning that is believed, in milliseconds since the Unix epoch: the year 9999.
 const MOST_WALL_MS: i64 = 253_402_300_799_000;
 
+/// More than the longest run that a lab stores.
+const MOST_EVENTS: usize = 60_000;
+/// More attempts than so many events can be of.
+const MOST_ATTEMPTS: usize = 20_000;
+/// More schedules than one catalog has.
+const MOST_SCHEDULES: usize = 50;
+/// Longest name or title, in characters.
+const LONGEST: usize = 200;
+
 /// See the module.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -82,8 +91,42 @@ impl Export {
         if export.events.iter().filter_map(replica).collect::<BTreeSet<_>>().len() > Setup::MAX_REPLICAS {
             return Err(ImportError::Log("more replicas speak in it than a lab can have"));
         }
-        export.verdict = judged(&export.events);
+        export.check_size()?;
+        let mut judge = Judge::default();
+        for event in &export.events {
+            judge.push(event);
+            if judge.attempts() > MOST_ATTEMPTS {
+                return Err(ImportError::Log("it has more attempts than a run of a lab can have"));
+            }
+        }
+        export.verdict = judge.verdict();
         Ok(export)
+    }
+
+    /// A log may be anybody's: it is no larger than one of a lab's, so that whoever opens it is not surprised.
+    fn check_size(&self) -> Result<(), ImportError> {
+        if self.events.len() > MOST_EVENTS {
+            return Err(ImportError::Log("it is longer than a run of a lab can be"));
+        }
+        for event in &self.events {
+            match &event.kind {
+                Kind::Began { name, title, setup, catalog, .. } => {
+                    if setup.replicas.len() > Setup::MAX_REPLICAS || catalog.len() > MOST_SCHEDULES {
+                        return Err(ImportError::Log("its set-up has more replicas or schedules than a lab can have"));
+                    }
+                    if [name, title].into_iter().chain(&setup.replicas).any(|text| text.chars().count() > LONGEST) {
+                        return Err(ImportError::Log(
+                            "its name, its title or a replica's name is too long to be shown",
+                        ));
+                    }
+                }
+                Kind::CatalogChanged { catalog } if catalog.len() > MOST_SCHEDULES => {
+                    return Err(ImportError::Log("its catalog has more schedules than a lab can have"));
+                }
+                _ => {}
+            }
+        }
+        Ok(())
     }
 
     /// Its events as those of a run of that identity.
@@ -140,6 +183,40 @@ mod tests {
 
     fn export(events: Vec<Arc<Event>>) -> Vec<u8> {
         Export::new(script::of_log(&events), events).to_json().unwrap().into_bytes()
+    }
+
+    /// Why a run that begins so, and in which one replica enters so often, is not read.
+    fn refusal(began: Kind, entered: u64) -> Option<String> {
+        let mut events = vec![event(1, began)];
+        for n in 1..=entered {
+            // The latest attempt first, which is what a map in order likes least.
+            let attempt = format!("A.1.{}", entered - n + 1).parse().unwrap();
+            let kind = Kind::Entered { attempt, lock: "s".to_owned(), epoch: None };
+            let source = Source::Replica { name: "A".to_owned(), incarnation: 1 };
+            events.push(Arc::new(Event { seq: n + 1, at_us: n, until_us: None, source, kind }));
+        }
+        events.push(event(entered + 2, Kind::Ended { why: EndReason::Done }));
+        let scenario = script::of_log(&[event(1, self::began())]);
+        let verdict = judged(&[]);
+        let json = serde_json::to_vec(&Export { format: FORMAT.to_owned(), scenario, events, verdict }).unwrap();
+        Export::read(&json).err().map(|error| error.to_string())
+    }
+
+    #[test]
+    fn no_log_is_larger_than_one_of_a_lab() {
+        assert_eq!(refusal(began(), 3000), None);
+        assert!(refusal(began(), MOST_ATTEMPTS as u64 + 1).unwrap().contains("more attempts"));
+        assert!(refusal(began(), MOST_EVENTS as u64).unwrap().contains("longer than a run"));
+        let with = |change: fn(&mut Setup, &mut String)| {
+            let Kind::Began { run, name, mut title, tag, script, wall_ms, mut setup, catalog } = began() else {
+                unreachable!()
+            };
+            change(&mut setup, &mut title);
+            refusal(Kind::Began { run, name, title, tag, script, wall_ms, setup, catalog }, 1)
+        };
+        assert!(with(|_, title| *title = "x".repeat(LONGEST + 1)).unwrap().contains("too long"));
+        let crowd = with(|setup, _| setup.replicas = (0..=Setup::MAX_REPLICAS).map(|n| format!("R{n}")).collect());
+        assert!(crowd.unwrap().contains("more replicas"));
     }
 
     #[test]

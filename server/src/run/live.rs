@@ -2,7 +2,7 @@
 //! appends an action. It goes on while somebody watches, is suspended a minute after the last watcher
 //! left, and is stored with its verdict when it ends. It must never outlive its arena.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::Duration;
@@ -77,14 +77,16 @@ struct Shared {
     open: Mutex<Vec<Arc<Live>>>,
     /// One at a time, so that two pages of one learner get one session.
     opening: tokio::sync::Mutex<()>,
+    /// Labs that ended because nobody looked at them, and whose learner has not heard of it; by learner.
+    left: Mutex<BTreeMap<String, RunId>>,
 }
 
 impl Sessions {
     /// None yet.
     pub fn new(lab: Arc<Lab>, shelf: Shelf, limits: Limits) -> Sessions {
         let folder = lab.data_dir().root().join("live");
-        let (open, opening) = (Mutex::default(), tokio::sync::Mutex::default());
-        Sessions(Arc::new(Shared { lab, shelf, limits, folder, open, opening }))
+        let (open, opening, left) = (Mutex::default(), tokio::sync::Mutex::default(), Mutex::default());
+        Sessions(Arc::new(Shared { lab, shelf, limits, folder, open, opening, left }))
     }
 
     /// Store the sessions that went on when the lab was ended last. Call it once, before any is opened.
@@ -154,6 +156,11 @@ impl Sessions {
         self.0.open().iter().find(its).cloned()
     }
 
+    /// The run of that learner's lab that ended because nobody looked at it; told once.
+    pub fn left(&self, owner: &str) -> Option<RunId> {
+        self.0.left().remove(owner)
+    }
+
     /// The session whose present segment is that run.
     pub fn get(&self, id: &str) -> Option<Arc<Live>> {
         self.0.open().iter().find(|live| live.id() == id).cloned()
@@ -182,6 +189,11 @@ impl Shared {
     /// Poisoning is no matter: sessions are put in and taken out whole.
     fn open(&self) -> MutexGuard<'_, Vec<Arc<Live>>> {
         self.open.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Poisoning is no matter: an entry is put in whole.
+    fn left(&self) -> MutexGuard<'_, BTreeMap<String, RunId>> {
+        self.left.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Store a segment that has ended; its file on disk is needed no more then.
@@ -478,7 +490,12 @@ async fn supervise(live: Arc<Live>) {
         tokio::select! {
             // Somebody came or went, or it is over.
             changed = watchers.changed() => if changed.is_err() { return },
-            () = sleep(live.limits.unwatched), if unwatched => live.end(EndReason::Closed).await,
+            () = sleep(live.limits.unwatched), if unwatched => {
+                live.end(EndReason::Closed).await;
+                if live.tag().is_none() {
+                    shared.left().insert(live.owner().to_owned(), live.id());
+                }
+            }
             full = async { grown.wait_for(|newest| *newest >= segment).await.is_ok() } => {
                 if full {
                     live.new_segment().await;

@@ -100,6 +100,7 @@ fn actions_are_steps_of_the_scenario_and_refusals_say_why() {
         ("{\"assert\":{\"sql\":\"select pg_read_file('PG_VERSION')\",\"is\":\"\"}}", 422, "permission denied"),
         ("{\"assert\":{\"redis\":\"FLUSHALL\",\"node\":\"redis-1\",\"is\":\"OK\"}}", 422, "no permissions"),
         ("{\"wait\":{\"ms\":60000}}", 422, "scenario files"),
+        ("{\"chaos\":{\"seed\":1,\"faults\":9,\"limit_ms\":86400000}}", 422, "25000 or less"),
         ("{\"dance\":\"A\"}", 422, "dance"),
         ("[]", 422, ""),
     ];

@@ -131,7 +131,8 @@ pub fn caption(stage: &Stage, schedule: &str, now_us: u64) -> Caption {
             [one] => format!("{one} was told “busy”."),
             many => format!("{} were told “busy”.", listed(many)),
         };
-        return plain(what, format!("{stopped}The store agrees. {told}").trim_end().to_owned());
+        let store = if holds { "The store agrees." } else { "What the store says is older." };
+        return plain(what, format!("{stopped}{store} {told}").trim_end().to_owned());
     }
     let waiting: Vec<&str> = attempts
         .iter()
@@ -158,10 +159,16 @@ pub fn caption(stage: &Stage, schedule: &str, now_us: u64) -> Caption {
             let verb = if waiting.len() == 1 { "is" } else { "are" };
             plain("Nobody is inside.", format!("Slot {slot_words}: {} {verb} at it.", listed(&waiting)))
         }
-        (Some(_), None) => {
+        (Some(slot), None) => {
             let lost = attempts.iter().any(|(_, attempt, _)| attempt.outcome == Some(Outcome::Lost));
-            let why = if lost { "its holder gave up at its deadline" } else { "no effect was accepted" };
-            plain("Nobody is inside.", format!("Slot {slot_words} was not settled: {why}."))
+            // Only the judge knows that nobody else comes with it, as one whose clock is behind does.
+            let why = match (stage.verdict.missed_slots.contains(slot), lost) {
+                (true, true) => "was not settled: its holder gave up at its deadline",
+                (true, false) => "was not settled: no effect was accepted",
+                (false, true) => "is not settled yet; its holder gave up at its deadline",
+                (false, false) => "is not settled yet",
+            };
+            plain("Nobody is inside.", format!("Slot {slot_words} {why}."))
         }
     }
 }

@@ -9,6 +9,7 @@ use locks::strategy::{LockAt, pg_row_lock};
 use super::{epoch_words, machine, words};
 use crate::stage::Stage;
 use crate::stage::lock::{HoldEnd, Lock};
+use crate::stage::menu;
 use crate::stage::replica::{Attempt, Process, Replica};
 use crate::stage::track::Effect;
 
@@ -112,7 +113,11 @@ pub fn card(stage: &Stage, name: &str, schedule: &str, now_us: u64) -> Card {
     let (sink, second) = took(stage, name, schedule, attempt, now_us);
     Card {
         name: name.to_owned(),
-        pid: if replica.pid == 0 { "starting".to_owned() } else { format!("pid {}", replica.pid) },
+        pid: match (replica.pid, stage.topology.clock(name)) {
+            (0, _) => "starting".to_owned(),
+            (pid, 0) => format!("pid {pid}"),
+            (_, shift) => format!("clock {}", menu::signed(shift)),
+        },
         process: replica.process,
         chip: chip(replica, attempt, now_us),
         machine: machine::task(attempt, name),
@@ -246,7 +251,12 @@ fn first_joint(
     if believes {
         let attempt_holds = attempt.is_some_and(|attempt| lock.is_held_by(&attempt.id));
         let heard = attempt.is_some_and(|attempt| attempt.had_grant_at(lock.read_us));
-        if !attempt_holds && heard { denied } else { Joint::Equal }
+        match (attempt_holds, heard) {
+            (true, _) => Joint::Equal,
+            (false, true) => denied,
+            // What the store said last is older than the grant.
+            (false, false) => Joint::Open,
+        }
     } else if held_here {
         // It holds without believing so: it died, or the answer is still on its way.
         let young = now_us.saturating_sub(lock.since_us) < SETTLED_US;

@@ -36,3 +36,13 @@ fn fifty_thousand_events_are_folded_within_a_second_and_a_verdict_takes_little_o
     assert!(folded < Duration::from_secs(1), "folding took {folded:?}");
     assert!(judged < Duration::from_millis(500), "the verdict took {judged:?}");
 }
+
+#[test]
+fn who_never_leaves_costs_no_more_than_the_most_that_is_found() {
+    let mut log = Log::default();
+    for n in 1..=3000 {
+        log.entered(n, &format!("A.1.{n}"));
+    }
+    log.ended(4000);
+    assert_eq!(log.verdict().overlaps.len(), crate::judge::overlap::MOST);
+}

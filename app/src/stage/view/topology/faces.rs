@@ -10,6 +10,7 @@ use super::geometry::Area;
 use super::pills::badge;
 use super::{Look, is_used};
 use crate::html::escaped;
+use crate::stage::menu;
 use crate::stage::replica::Process;
 use crate::stage::topology::Back;
 use crate::stage::view::words;
@@ -72,7 +73,11 @@ pub fn face(look: &Look<'_>, endpoint: Endpoint) -> Face {
             n @ 2..24 => format!("audit {n} rows"),
             _ => "audit: latest 24 rows".to_owned(),
         },
-        Endpoint::Redis(_) => "free".to_owned(),
+        Endpoint::Redis(_) => match store.map_or(0, |store| store.jumped_ms) {
+            0 => "free".to_owned(),
+            _ if narrow => "jumped".to_owned(),
+            ms => format!("clock {}", menu::signed(ms)),
+        },
         Endpoint::RedisReplica(_) => "copies".to_owned(),
         Endpoint::Bank => "no effect".to_owned(),
     };
