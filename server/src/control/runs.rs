@@ -107,7 +107,7 @@ impl Control {
 
     /// A learner's runs, the one that began last first, as the list says when each began.
     pub async fn list_runs(&self, owner: &str, limit: u32) -> Result<Vec<StoredRun>, LabError> {
-        Ok(sqlx::query_as("select * from runs where owner = $1 order by started_at desc, id limit $2")
+        Ok(sqlx::query_as("select * from runs where owner = $1 order by started_at desc, ended_at desc, id limit $2")
             .bind(owner)
             .bind(i64::from(limit))
             .fetch_all(self.pool())
