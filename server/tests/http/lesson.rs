@@ -173,3 +173,24 @@ async fn one_scenario_of_ones_own_runs_at_a_time() {
     let runs: Value = serde_json::from_str(&learner.page("/api/runs")).unwrap();
     assert_eq!(runs.as_array().unwrap().len(), 1);
 }
+
+/// One that waits for hours is ended by whoever empties the box; then the next one has its turn.
+#[tokio::test]
+async fn a_scenario_of_ones_own_is_ended_when_told() {
+    let lab = Served::start();
+    let learner = Learner::new(&lab);
+    let run = |wait: &str| {
+        let script = format!(
+            "name = \"own\"\ntitle = \"t\"\n[setup]\nreplicas = [\"A\"]\n[[step]]\nfire = {{ schedule = \"settle-invoices\" }}\n\
+             [[step]]\nwait = {wait}\n[expect]\noverlaps = 0\n"
+        );
+        let coded: String = script.bytes().map(|byte| format!("%{byte:02X}")).collect();
+        learner.press("/lesson/7", &format!("run=own&strategy=pg-lease&script={coded}")).status
+    };
+    assert_eq!(run("{ lock = \"expired\", limit_ms = 86400000 }"), 303);
+    assert!(learner.page("/lesson/7").contains("It runs under pg-lease"));
+    assert_eq!(learner.press("/lesson/7", "run=own&strategy=pg-lease&script=").status, 303);
+    until("it is over", PROVED, || learner.page("/lesson/7").contains("Under pg-lease: ended by you")).await;
+    assert_eq!(run("{ ms = 10 }"), 303);
+    until("the next is over", PROVED, || learner.page("/lesson/7").contains("Under pg-lease: all held")).await;
+}
