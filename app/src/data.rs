@@ -5,7 +5,6 @@ use borsh::{BorshDeserialize, BorshSerialize};
 use locks::event::{EndReason, Event, Whose};
 use serde::{Deserialize, Serialize};
 
-use crate::html::Html;
 use crate::stage::Stage;
 use crate::stage::view::{caption, sessions};
 
@@ -24,6 +23,8 @@ pub struct RunPage {
     pub at: Option<u64>,
     /// What a run that is over is: its title, its strategies, its verdict, as markup. Empty while it goes on.
     pub heading: String,
+    /// It is a schedule of homework: its sessions are told in the heading, and nobody stands on the stage.
+    pub told: bool,
 }
 
 impl RunPage {
@@ -31,23 +32,13 @@ impl RunPage {
     pub fn new<'a>(id: String, events: impl Iterator<Item = &'a Event> + Clone, live: bool, owner: bool) -> RunPage {
         let mut stage = Stage::default();
         events.clone().for_each(|event| stage.push(event));
-        let (at, heading) = match live {
-            true => (None, String::new()),
-            false => {
-                let heading = sessions::html(events.clone());
-                (stage.opening(events), heading.unwrap_or_else(|| caption::run_html(&id, &stage)))
-            }
-        };
-        RunPage { id, stage, live, owner, at, heading }
-    }
-
-    /// The heading of a lab that was begun because the one before, that run, had ended with nobody looking at it.
-    pub fn heading_after(run: &str) -> String {
-        let mut html = Html::new();
-        html.element("h2", "", "A new lab").open("span");
-        html.text("The one before was closed, because nobody looked at it for a minute. Its run is kept: ");
-        html.open("a").attr("href", &format!("/runs/{run}")).text("watch it").close().text(".").close();
-        html.finish()
+        if live {
+            return RunPage { id, stage, live, owner, at: None, heading: String::new(), told: false };
+        }
+        let (at, sessions) = (stage.opening(events.clone()), sessions::html(events));
+        let told = sessions.is_some();
+        let heading = sessions.unwrap_or_else(|| caption::run_html(&id, &stage));
+        RunPage { id, stage, live, owner, at, heading, told }
     }
 }
 

@@ -17,8 +17,6 @@ use super::steps::Steps;
 use super::timeline::TimelinePanel;
 use crate::client;
 use crate::data::RunPage;
-#[cfg(feature = "ssr")]
-use crate::stage::view::sessions;
 
 /// The element that the browser brings to life.
 const ROOT: &str = "stage";
@@ -27,7 +25,7 @@ const ROOT: &str = "stage";
 #[cfg(feature = "ssr")]
 pub(crate) fn render(page: RunPage) -> String {
     let data = crate::data::embed(&page);
-    let class = if sessions::are_in(&page.heading) { "root told" } else { "root" };
+    let class = if page.told { "root told" } else { "root" };
     let stage = theatre(page).to_html();
     format!("<div id=\"{ROOT}\" class=\"{class}\">{stage}</div>{data}")
 }

@@ -147,25 +147,15 @@ fn of_replica(stage: &Stage, name: &str) -> Vec<Entry> {
         let shifts = [-60_000_i64, -5000, -1000, 0, 1000, 5000, 60_000].into_iter().filter(|ms| *ms != shift);
         let lines = shifts.map(|ms| {
             let action = json!({ "clock": { "replica": name, "shift_ms": ms } });
-            entry("clock", &signed(ms), if ms == 0 { "right again" } else { "wall clock" }, Deed::Act(action))
+            entry("clock", &words::signed(ms), if ms == 0 { "right again" } else { "wall clock" }, Deed::Act(action))
         });
-        list.push(entry("clock", "Shift its clock", &signed(shift), Deed::Open(lines.collect())));
+        list.push(entry("clock", "Shift its clock", &words::signed(shift), Deed::Open(lines.collect())));
         let backend = json!({ "terminate_backend": name });
         list.push(entry("kill", "End its backends", "pg_terminate_backend", Deed::Act(backend)));
     }
     list.push(Entry { key: "r", ..entry("minus", "Remove", "shut down", Deed::Act(json!({ "remove": name }))) });
     list.retain(|entry| entry.deed != Deed::Open(Vec::new()));
     list
-}
-
-/// A shift as people say it.
-pub(crate) fn signed(ms: i64) -> String {
-    let sign = match ms {
-        0 => "±",
-        1.. => "+",
-        _ => "−",
-    };
-    format!("{sign} {} ms", words::grouped(ms.unsigned_abs()))
 }
 
 fn on_link(verb: &str, replica: &str, endpoint: Endpoint, further: &[(&str, Value)]) -> Deed {
@@ -321,13 +311,13 @@ fn of_node(stage: &Stage, endpoint: Endpoint, process: Process) -> Vec<Entry> {
             let shifts = [1000_i64, 5000, 60_000, -5000].into_iter().map(|ms| {
                 let action = json!({ "node": { "clock_shift": node, "ms": ms } });
                 let by = if ms > 0 { "expiries come nearer" } else { "expiries go away" };
-                entry("clock", &signed(ms), by, Deed::Act(action))
+                entry("clock", &words::signed(ms), by, Deed::Act(action))
             });
             let jumped = stage.topology.store(endpoint).map_or(0, |store| store.jumped_ms);
             vec![
                 own(stage, act("pause", "Pause", "SIGSTOP", "pause")),
                 kill,
-                entry("clock", "Let its clock jump", &signed(jumped), Deed::Open(shifts.collect())),
+                entry("clock", "Let its clock jump", &words::signed(jumped), Deed::Open(shifts.collect())),
                 own(stage, act("x", "Forget its scripts", "SCRIPT FLUSH", "script_flush")),
             ]
         }

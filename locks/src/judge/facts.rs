@@ -168,6 +168,8 @@ pub(super) struct Facts {
     /// The latest time in the log.
     pub now_us: u64,
     pub ended: Option<Stamp>,
+    /// The moment at which the run began, and what the machine's wall clock showed then, in milliseconds.
+    began: Option<(u64, i64)>,
     /// Replicas take turns, so most are not appended.
     pub attempts: Map<AttemptId, Box<Attempt>>,
     /// By `A.1`: replica and incarnation.
@@ -189,6 +191,12 @@ impl Facts {
         self.process(&attempt.replica, attempt.incarnation)
     }
 
+    /// What the machine's wall clock shows at the latest time in the log, in milliseconds.
+    pub fn wall_ms(&self) -> Option<i64> {
+        let (began_us, wall_ms) = self.began?;
+        Some(wall_ms.saturating_add_unsigned(self.now_us.saturating_sub(began_us) / 1000))
+    }
+
     pub fn take(&mut self, event: &Event) {
         self.now_us = self.now_us.max(event.at_us);
         let stamp = Stamp::of(event);
@@ -197,6 +205,7 @@ impl Facts {
             *heard_us = (*heard_us).max(event.at_us);
         }
         match &event.kind {
+            Kind::Began { wall_ms, .. } => self.began = Some((event.at_us, *wall_ms)),
             Kind::Ended { .. } => self.ended = Some(stamp),
             Kind::StepBegan { action: Action::Reset, .. } => self.resets_us.push(event.at_us),
             Kind::SlotFired { slot, .. } => {

@@ -60,8 +60,11 @@ pub(super) fn missed(view: &View) -> Vec<Slot> {
         }
     }
     let accepted: Map<&Slot, ()> = facts.accepted.iter().map(|accepted| (&accepted.slot, ())).collect();
-    let hopeless = |tries: &Tries| {
-        tries.known > 0 && tries.open == 0 && tries.over_us.saturating_add(STRAGGLERS_US) <= facts.now_us
+    // Whose clock is ahead comes with a slot before it is due: the others are still to come.
+    let wall_ms = facts.wall_ms().unwrap_or(i64::MAX);
+    let hopeless = |slot: &Slot, tries: &Tries| {
+        let is_due = slot.fire_ms.saturating_add_unsigned(STRAGGLERS_US / 1000) <= wall_ms;
+        is_due && tries.known > 0 && tries.open == 0 && tries.over_us.saturating_add(STRAGGLERS_US) <= facts.now_us
     };
     let missed = slots.into_iter().filter(|(slot, tries)| {
         let done_us = if tries.open > 0 { facts.now_us } else { tries.over_us.max(tries.began_us.unwrap_or(0)) };
@@ -70,7 +73,7 @@ pub(super) fn missed(view: &View) -> Vec<Slot> {
             && !facts.resets_us.iter().any(broken_off)
             && done_us >= view.done_us
             && !accepted.contains_key(slot)
-            && (facts.ended.is_some() || hopeless(tries))
+            && (facts.ended.is_some() || hopeless(slot, tries))
     });
     missed.map(|(slot, _)| slot.clone()).collect()
 }

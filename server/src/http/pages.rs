@@ -3,6 +3,7 @@
 
 use app::data::{Compared, MovesPage, PageProblem, RunPage};
 use app::stage::Stage;
+use app::stage::view::caption;
 use app::{Page, document};
 use axum::extract::{Path, Query, State};
 use axum::http::{StatusCode, header};
@@ -51,7 +52,7 @@ async fn lab(State(app): State<App>, learner: Learner) -> Response {
         Ok(live) => {
             let mut page = opened(live.id().to_owned(), &live.log(), true);
             if let Some(left) = app.sessions.left(&learner.0) {
-                page.heading = RunPage::heading_after(&left);
+                page.heading = caption::after_html(&left);
             }
             show(Page::Run(Box::new(page)))
         }

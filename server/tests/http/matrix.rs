@@ -3,7 +3,7 @@
 
 use std::io::{BufRead, BufReader, Write};
 use std::process::Command;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use serde_json::{Value, json};
 
@@ -142,11 +142,7 @@ async fn a_change_is_told_on_the_stream_and_a_race_runs_each_strategy() {
     let all = locks::strategy::ALL.len();
     assert_eq!(begun.body, format!("{{\"started\":{all}}}"));
     let address = format!("/matrix?race={run}");
-    let end = Instant::now() + CELL;
-    while learner.page(&address).contains("data-busy=\"true\"") {
-        assert!(Instant::now() < end, "the race does not end");
-        tokio::time::sleep(Duration::from_millis(100)).await;
-    }
+    until("the race ends", CELL, || !learner.page(&address).contains("data-busy=\"true\"")).await;
     let page = learner.page(&address);
     assert_eq!(page.matches("class=\"race-v").count() - 1, all, "a verdict at each line's end, and the axis");
     assert!(page.contains("none: Overlap") && page.contains("pg-lease: No overlap"), "{page}");

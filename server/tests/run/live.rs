@@ -107,6 +107,13 @@ async fn who_is_not_watched_is_suspended_and_makes_room() {
     logged(&log, "end", |kind| matches!(kind, Kind::Ended { why: EndReason::Closed })).await;
     super::common::until("the session is stored and gone", Duration::from_secs(10), || sessions.count() == 0).await;
     assert_eq!(shelf.log(&live.id()).await.unwrap().newest(), log.newest());
+    let mut left = None;
+    let told = || {
+        left = left.take().or_else(|| sessions.left(OWNER));
+        left.is_some()
+    };
+    super::common::until("its learner can be told of it", Duration::from_secs(10), told).await;
+    assert_eq!((left, sessions.left(OWNER)), (Some(live.id()), None), "told once");
     sessions.open_with("learner-2", quiet()).await.unwrap();
     sessions.close_all().await;
     lab.close().await;

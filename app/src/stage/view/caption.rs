@@ -338,6 +338,15 @@ pub fn run_html(id: &str, stage: &Stage) -> String {
     html.finish()
 }
 
+/// What is said over a lab that was begun because the one before, that run, had ended with nobody looking at it.
+pub fn after_html(run: &str) -> String {
+    let mut html = Html::new();
+    html.element("h2", "", "A new lab").open("span");
+    html.text("The one before was closed, because nobody looked at it for a minute. Its run is kept: ");
+    html.open("a").attr("href", &format!("/runs/{run}")).text("watch it").close().text(".").close();
+    html.finish()
+}
+
 fn tally(html: &mut Html, label: &str, figures: Vec<Figure>) {
     html.class("dl", "tally").attr("aria-label", label);
     for figure in figures {

@@ -9,7 +9,6 @@ use locks::strategy::{LockAt, pg_row_lock};
 use super::{epoch_words, machine, words};
 use crate::stage::Stage;
 use crate::stage::lock::{HoldEnd, Lock};
-use crate::stage::menu;
 use crate::stage::replica::{Attempt, Process, Replica};
 use crate::stage::track::Effect;
 
@@ -116,7 +115,7 @@ pub fn card(stage: &Stage, name: &str, schedule: &str, now_us: u64) -> Card {
         pid: match (replica.pid, stage.topology.clock(name)) {
             (0, _) => "starting".to_owned(),
             (pid, 0) => format!("pid {pid}"),
-            (_, shift) => format!("clock {}", menu::signed(shift)),
+            (_, shift) => format!("clock {}", words::signed(shift)),
         },
         process: replica.process,
         chip: chip(replica, attempt, now_us),

@@ -48,11 +48,6 @@ pub fn html<'a>(events: impl Iterator<Item = &'a Event>) -> Option<String> {
     (!steps.is_empty()).then(|| shown(title, &steps))
 }
 
-/// Is a run's heading that of a schedule of homework?
-pub fn are_in(heading: &str) -> bool {
-    heading.starts_with("<h2 class=\"sess\">")
-}
-
 fn shown(title: &str, steps: &[Told]) -> String {
     let mut html = Html::new();
     html.element("h2", "sess", title);
@@ -169,16 +164,5 @@ fn key_is(key: &str, value: Option<&str>, pttl_ms: i64) -> String {
         (None, _) => format!("{key} is gone"),
         (Some(value), -1) => format!("{key} holds {value}, for ever"),
         (Some(value), ms) => format!("{key} holds {value} for {ms} ms"),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_heading_is_known_for_what_it_is() {
-        assert!(are_in(&shown("exercise 2: an expired lease", &[])));
-        assert!(!are_in("<h2>pause past the lease</h2>"));
     }
 }

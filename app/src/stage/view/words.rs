@@ -152,6 +152,16 @@ pub fn ended(why: EndReason) -> &'static str {
     }
 }
 
+/// A shift of a clock.
+pub fn signed(ms: i64) -> String {
+    let sign = match ms {
+        0 => "±",
+        1.. => "+",
+        _ => "−",
+    };
+    format!("{sign} {} ms", grouped(ms.unsigned_abs()))
+}
+
 /// Whose fault it is, in words.
 pub fn whose(whose: Whose) -> &'static str {
     match whose {

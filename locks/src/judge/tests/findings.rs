@@ -247,6 +247,29 @@ fn the_dead_bring_nothing_and_at_the_end_nobody_does() {
 }
 
 #[test]
+fn a_slot_that_is_yet_to_come_is_not_missed_whosever_clock_was_ahead() {
+    let mut log = Log::default();
+    let began = Kind::Began {
+        run: String::new(),
+        name: String::new(),
+        title: String::new(),
+        tag: None,
+        script: String::new(),
+        wall_ms: 0,
+        setup: Box::default(),
+        catalog: Vec::new(),
+    };
+    log.add(0, Source::Runner, began).due(100, "A.1.1", 5000).finished(110, "A.1.1", 5000, Outcome::Skipped);
+    let later = |log: &mut Log, ms| {
+        log.add(ms, Source::Runner, Kind::CatalogChanged { catalog: Vec::new() });
+    };
+    later(&mut log, 5400);
+    assert_eq!(log.verdict().missed_slots, [], "the others may still come with it");
+    later(&mut log, 5500);
+    assert_eq!(log.verdict().missed_slots, [slot(5000)]);
+}
+
+#[test]
 fn what_a_reset_broke_off_is_not_missed() {
     let mut log = Log::default();
     log.due(0, "A.1.1", 1).finished(10, "A.1.1", 1, Outcome::Failed).due(1000, "A.1.2", 2);

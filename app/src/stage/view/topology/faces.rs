@@ -10,7 +10,6 @@ use super::geometry::Area;
 use super::pills::badge;
 use super::{Look, is_used};
 use crate::html::escaped;
-use crate::stage::menu;
 use crate::stage::replica::Process;
 use crate::stage::topology::Back;
 use crate::stage::view::words;
@@ -76,7 +75,7 @@ pub fn face(look: &Look<'_>, endpoint: Endpoint) -> Face {
         Endpoint::Redis(_) => match store.map_or(0, |store| store.jumped_ms) {
             0 => "free".to_owned(),
             _ if narrow => "jumped".to_owned(),
-            ms => format!("clock {}", menu::signed(ms)),
+            ms => format!("clock {}", words::signed(ms)),
         },
         Endpoint::RedisReplica(_) => "copies".to_owned(),
         Endpoint::Bank => "no effect".to_owned(),
