@@ -11,7 +11,7 @@
 #[path = "../tests/sample/mod.rs"]
 mod sample;
 
-use app::data::{PageProblem, RunLine, RunPage};
+use app::data::{Counted, PageProblem, RunLine, RunPage};
 use app::stage::Stage;
 use app::stage::era::listed;
 use app::{Page, document};
@@ -59,8 +59,10 @@ fn runs() -> Html<String> {
             began_ms: stage.wall_ms,
             events: stage.seq,
             ended: Some(EndReason::Closed),
-            overlaps: stage.verdict.overlaps.len() as u32,
-            effects_per_slot: stage.verdict.most_effects(),
+            counted: Some(Counted {
+                overlaps: stage.verdict.overlaps.len() as u32,
+                effects_per_slot: stage.verdict.most_effects(),
+            }),
         })
     });
     Html(document(Page::Runs(lines.collect())))

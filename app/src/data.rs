@@ -79,6 +79,13 @@ pub struct RunLine {
     pub events: u64,
     /// Why it ended; `None` while it goes on.
     pub ended: Option<EndReason>,
+    /// What the judge counted; `None`: nobody entered a critical section, for it is a schedule of homework.
+    pub counted: Option<Counted>,
+}
+
+/// The figures of a run that stand in the list.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Counted {
     /// Overlaps that the judge found.
     pub overlaps: u32,
     /// The largest number of accepted effects of any one slot.

@@ -15,8 +15,18 @@ debian_libraries() {
 
 debian_rustc() { LD_LIBRARY_PATH=$(debian_libraries) "$DEBIAN_RUST/usr/bin/rustc" "$@"; }
 
+# The oldest compiler that builds the workspace.
+least_rust() { sed -n 's/^rust-version = "\(.*\)"$/\1/p' "$ROOT/Cargo.toml"; }
+
+# is_new_enough VERSION
+is_new_enough() {
+    [ -n "$1" ] && [ "$(printf '%s\n' "$(least_rust)" "$1" | sort -V | head -n 1)" = "$(least_rust)" ]
+}
+
+debian_version() { debian_rustc -V 2>/dev/null | cut -d ' ' -f 2; }
+
 get_debian_toolchain() {
-    if [ -e "$DEBIAN_RUST/complete" ] && debian_rustc -V >/dev/null 2>&1; then
+    if [ -e "$DEBIAN_RUST/complete" ] && is_new_enough "$(debian_version)"; then
         return
     fi
     have apt-get || die "no compiler for $WASM_TARGET: \"rustup target add $WASM_TARGET\" does not work
@@ -25,6 +35,8 @@ get_debian_toolchain() {
     mkdir -p "$DEBIAN_RUST"
     say "   unpacking Debian's rustc-web (115 MB to download) into $DEBIAN_RUST"
     unpack_debian_packages
+    is_new_enough "$(debian_version)" || die "Debian's compiler here is rustc $(debian_version), and the page needs
+  $(least_rust) or newer: is Debian's security archive among apt's sources?"
     link_debian_linker
     say "   building the standard library for $WASM_TARGET, once: about a minute"
     build_debian_library
@@ -39,7 +51,8 @@ debian_dependency() {
 
 unpack_debian_packages() {
     local library llvm package
-    if [ -z "$(debian_dependency libstd-rust-web-dev libstd-rust-web-)" ]; then
+    # The compiler is a moving package: old lists know only one that is too old.
+    if can_be_root; then
         quietly as_root apt-get update
     fi
     library=$(debian_dependency libstd-rust-web-dev libstd-rust-web-)

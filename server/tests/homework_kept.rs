@@ -27,6 +27,7 @@ async fn a_failure_is_a_run_that_can_be_opened_at_its_event() {
     let tag = format!("homework/release/{}", failure.schedule);
     let stored = lab.control().await.unwrap().load_run(&run).await.unwrap().unwrap();
     assert_eq!((stored.tag, stored.owner), (Some(tag), Some("ann".to_owned())));
+    assert_eq!(shelf.list("ann").await.unwrap()[0].counted, None, "nobody entered: no overlaps is no praise");
 
     let control = lab.control().await.unwrap();
     assert_eq!(control.submission("ann", id).await.unwrap().unwrap().graded, kept);
@@ -48,7 +49,6 @@ async fn the_best_answer_is_the_first_of_the_least_score() {
     assert_eq!(control.draft("ann", "break").await.unwrap().unwrap().text, "two\u{fffd}");
     assert!(control.draft("ann", "keep").await.unwrap().is_none());
     let passed = |score| Graded::Passed { schedules: 3, score: Some(score), said: None };
-    let mut ids = Vec::new();
     for (text, graded) in [
         ("a", Graded::mistake("of a byte \0")),
         ("b", passed(6)),
@@ -56,11 +56,12 @@ async fn the_best_answer_is_the_first_of_the_least_score() {
         ("d", passed(4)),
         ("e", Graded::LabFailed { why: "no Redis".to_owned() }),
     ] {
-        ids.push(control.keep_submission("ann", "break", text, graded, None).await.unwrap());
+        control.keep_submission("ann", "break", text, graded, None).await.unwrap();
     }
     let standing = control.homework("ann").await.unwrap();
     assert_eq!(standing.len(), 1);
-    assert_eq!((standing[0].submissions, standing[0].best, standing[0].score), (5, Some(ids[2]), Some(4)));
+    assert_eq!((standing[0].submissions, standing[0].best, standing[0].score), (5, Some(3), Some(4)));
+    assert_eq!(standing[0].schedules, Some(3));
     assert_eq!(standing[0].attempts, 4, "what the lab failed at does not count");
     assert!(standing[0].passed_at.is_some());
     let latest = control.submissions("ann", "break", 2).await.unwrap();

@@ -8,32 +8,35 @@ const editor = area.closest(".editor"), kept = () => document.getElementById("h-
 document.documentElement.classList.add("has-js");
 
 // ---- colours ----
-const WORDS = {
-  lua: ["--.*", "if then else elseif end return local function for in do while repeat until and or not nil true false break"],
-  sql: ["--.*", "select from where insert into values on conflict do update set returning with as materialized not for share skip locked nowait order by limit and or null is in any array exists interval case when then else end key no delete"],
-  toml: ["#.*", "true false"],
-  expression: ["#.*", "and or not min max true false"],
+// Of each language: comments, strings, and the words that it knows. A block may go over lines, and so may a string of SQL.
+const LINE_STRINGS = /"(?:[^"\\\n]|\\.)*"?|'(?:[^'\\\n]|\\.)*'?/;
+const LANGUAGES = {
+  lua: [/--\[\[[^]*?(?:\]\]|$)|--.*/, LINE_STRINGS, "if then else elseif end return local function for in do while repeat until and or not nil true false break"],
+  sql: [/\/\*[^]*?(?:\*\/|$)|--.*/, /"[^"]*"?|'[^']*'?/, "select from where insert into values on conflict do update set returning with as materialized not for share skip locked nowait order by limit and or null is in any array exists interval case when then else end key no delete"],
+  toml: [/#.*/, LINE_STRINGS, "true false"],
+  expression: [/#.*/, LINE_STRINGS, "and or not min max true false"],
 };
 const escaped = text => text.replace(/[&<>]/g, c => ({ "&": "&amp;", "<": "&lt;", ">": "&gt;" })[c]);
 
-function colours(code, line) {
-  const [comment, words] = WORDS[code] ?? WORDS.toml;
+// The text in colours. No colour goes over the end of a line, so that lines can stand for themselves.
+function colours(code, text) {
+  const [comments, strings, words] = LANGUAGES[code] ?? LANGUAGES.toml;
   const known = new Set(words.split(" "));
-  const token = new RegExp(`(${comment})|("(?:[^"\\\\]|\\\\.)*"?|'(?:[^'\\\\]|\\\\.)*'?)|([$]?\\b\\d[\\w.]*)|([A-Za-z_]\\w*)`, "g");
+  const token = new RegExp(`(${comments.source})|(${strings.source})|([$]?\\b\\d[\\w.]*)|([A-Za-z_]\\w*)`, "g");
+  const coloured = (kind, piece) => piece && `<span class="${kind}">${escaped(piece)}</span>`;
   let out = "", at = 0;
-  for (const match of line.matchAll(token)) {
-    const [text, com, str, num, word] = match;
+  for (const match of text.matchAll(token)) {
+    const [all, com, str, num, word] = match;
     const kind = com ? "com" : str ? "str" : num ? "nu" : known.has(code === "sql" ? word.toLowerCase() : word) ? "kw" : "";
-    out += escaped(line.slice(at, match.index)) + (kind ? `<span class="${kind}">${escaped(text)}</span>` : escaped(text));
-    at = match.index + text.length;
+    out += escaped(text.slice(at, match.index));
+    out += kind ? all.split("\n").map(piece => coloured(kind, piece)).join("\n") : escaped(all);
+    at = match.index + all.length;
   }
-  return out + escaped(line.slice(at));
+  return out + escaped(text.slice(at));
 }
 
 for (const code of document.querySelectorAll("code[data-code]")) paintCode(code);
-function paintCode(code) {
-  code.innerHTML = code.textContent.split("\n").map(line => colours(code.dataset.code, line)).join("\n");
-}
+function paintCode(code) { code.innerHTML = colours(code.dataset.code, code.textContent); }
 
 const paint = document.createElement("pre"), numbers = document.createElement("div");
 for (const [part, name] of [[paint, "paint"], [numbers, "lns"]]) {
@@ -46,7 +49,7 @@ editor.classList.add("live");
 function repaint() {
   const lines = area.value.split("\n"), marked = Number(editor.dataset.line) || 0;
   const row = (at, text) => `<span class="ln${at + 1 === marked ? " mark" : ""}">${text}</span>`;
-  paint.innerHTML = lines.map((line, at) => row(at, colours(editor.dataset.code, line))).join("");
+  paint.innerHTML = colours(editor.dataset.code, area.value).split("\n").map((line, at) => row(at, line)).join("");
   numbers.innerHTML = lines.map((_, at) => row(at, at + 1)).join("");
   area.rows = Math.max(lines.length + 1, 12);
   follow();

@@ -3,7 +3,7 @@
 use locks::homework::{EXERCISES, Exercise, Language};
 
 use super::content::Text;
-use super::state::{Stand, Standing};
+use super::state::{Passed, Stand, Standing};
 use crate::html::Html;
 
 /// What stands between top bar and help.
@@ -35,7 +35,7 @@ pub(crate) fn main(standing: &Standing) -> String {
 
 fn row(html: &mut Html, exercise: &Exercise, stand: &Stand) {
     html.class("li", "panel");
-    number(html, exercise.number, stand.passed);
+    number(html, exercise.number, stand.passed.is_some());
     html.class("div", "grow").open("h2").open("a").attr("href", &format!("/homework/{}", exercise.slug));
     html.text(exercise.title).close().close();
     let question = Text::of(exercise.slug).map_or("", |text| text.plain.as_str());
@@ -61,11 +61,11 @@ fn says(stand: &Stand) -> String {
         1 => ", 1 attempt".to_owned(),
         n => format!(", {n} attempts"),
     };
-    match (stand.passed, stand.score) {
-        (true, Some(score)) => format!("passed, best {score}{attempts}"),
-        (true, None) => format!("passed{attempts}"),
-        (false, _) if stand.attempts > 0 => format!("not passed yet{attempts}"),
-        (false, _) => "not begun".to_owned(),
+    match &stand.passed {
+        Some(Passed { score: Some(score), .. }) => format!("passed, best {score}{attempts}"),
+        Some(_) => format!("passed{attempts}"),
+        None if stand.attempts > 0 => format!("not passed yet{attempts}"),
+        None => "not begun".to_owned(),
     }
 }
 

@@ -26,7 +26,8 @@ mod tests;
 mod trace;
 
 pub use page::ExercisePage;
-pub use state::{Attempt, Stand, Standing};
+pub(crate) use result::passed_in_a_line;
+pub use state::{Attempt, Passed, Stand, Standing};
 
 /// A page of the homework.
 #[derive(Clone, Debug)]

@@ -44,7 +44,7 @@ impl ExercisePage {
 
     /// Did the learner pass it, ever?
     pub(super) fn passed(&self) -> bool {
-        self.standing.of(self.exercise).passed
+        self.standing.of(self.exercise).passed.is_some()
     }
 
     /// The line that the attempt which is shown is wrong in.
@@ -103,7 +103,7 @@ fn bar(html: &mut Html, page: &ExercisePage) {
         if exercise.number == page.exercise.number {
             html.attr("aria-current", "page");
         }
-        number(html, exercise.number, page.standing.of(exercise).passed);
+        number(html, exercise.number, page.standing.of(exercise).passed.is_some());
         html.element("span", "st", exercise.title).close().close();
     }
     html.close().close();

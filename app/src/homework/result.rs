@@ -59,13 +59,18 @@ pub(super) fn panel(html: &mut Html, page: &ExercisePage) {
 /// One line for the list of attempts.
 pub(super) fn in_a_line(graded: &Graded) -> String {
     match graded {
-        Graded::Passed { schedules, score: None, .. } => format!("passed: {}", no_violation(*schedules).to_lowercase()),
-        Graded::Passed { schedules, score: Some(score), .. } => {
-            format!("passed with {score} in {schedules} parts")
-        }
+        Graded::Passed { schedules, score, .. } => passed_in_a_line(*schedules, *score),
         Graded::Failed(failure) => format!("failed: {}", failure.reason),
         Graded::YourError(mistake) => format!("error in your code: {}", mistake.message),
         Graded::LabFailed { .. } => "the lab failed".to_owned(),
+    }
+}
+
+/// What something passed with.
+pub(crate) fn passed_in_a_line(schedules: u32, score: Option<u32>) -> String {
+    match score {
+        None => format!("passed: {}", no_violation(schedules).to_lowercase()),
+        Some(score) => format!("passed with {score} in {schedules} parts"),
     }
 }
 

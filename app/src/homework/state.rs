@@ -9,8 +9,19 @@ use locks::homework::{EXERCISES, Exercise, Graded};
 pub struct Stand {
     /// How often they handed something in that was graded.
     pub attempts: u32,
-    /// It passed once.
-    pub passed: bool,
+    /// What passed, if something did.
+    pub passed: Option<Passed>,
+}
+
+/// The best that somebody passed an exercise with.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Passed {
+    /// When they first passed, in milliseconds since the Unix epoch.
+    pub at_ms: i64,
+    /// In how many schedules no violation was seen.
+    pub schedules: u32,
+    /// Which of all that they handed in, from 1, as the exercise's page is asked for it; `None`: not to be had there.
+    pub best: Option<u32>,
     /// The best score, where answers differ; less is better.
     pub score: Option<u32>,
 }
@@ -30,12 +41,12 @@ impl Standing {
 
     /// How many are passed.
     pub fn passed(&self) -> usize {
-        EXERCISES.into_iter().filter(|exercise| self.of(exercise).passed).count()
+        EXERCISES.into_iter().filter(|exercise| self.of(exercise).passed.is_some()).count()
     }
 
     /// The exercise to go on with: the first that is not passed.
     pub fn next(&self) -> Option<&'static Exercise> {
-        EXERCISES.into_iter().find(|exercise| !self.of(exercise).passed)
+        EXERCISES.into_iter().find(|exercise| self.of(exercise).passed.is_none())
     }
 }
 

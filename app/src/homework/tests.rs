@@ -4,13 +4,13 @@ use locks::homework::{EXERCISES, Failure, Graded, Mistake, exercise};
 
 use super::content::{self, Text};
 use super::page::{self, ExercisePage};
-use super::state::{Attempt, Stand, Standing};
+use super::state::{Attempt, Passed, Stand, Standing};
 
 fn shown(slug: &str, text: &str, graded: Option<Graded>) -> ExercisePage {
     let exercise = exercise(slug).unwrap();
     let passed = graded.as_ref().is_some_and(Graded::is_passed);
     let shown = graded.map(|graded| Attempt { number: 4, counted: Some(3), at_ms: 0, graded, text: text.to_owned() });
-    let stand = Stand { attempts: 3, passed, ..Stand::default() };
+    let stand = Stand { attempts: 3, passed: passed.then(Passed::default) };
     ExercisePage {
         exercise,
         standing: Standing { exercises: [(slug.to_owned(), stand)].into() },
@@ -112,8 +112,9 @@ fn the_list_says_how_somebody_stands() {
     let mut standing = Standing::default();
     let html = super::list::main(&standing);
     assert!(html.contains("href=\"/homework/release\">Begin") && html.contains("0 of 8 passed"), "{html}");
-    standing.exercises.insert("release".to_owned(), Stand { attempts: 2, passed: true, ..Stand::default() });
-    standing.exercises.insert("break".to_owned(), Stand { attempts: 1, passed: true, score: Some(9) });
+    standing.exercises.insert("release".to_owned(), Stand { attempts: 2, passed: Some(Passed::default()) });
+    let passed = Some(Passed { score: Some(9), ..Passed::default() });
+    standing.exercises.insert("break".to_owned(), Stand { attempts: 1, passed });
     let html = super::list::main(&standing);
     assert!(html.contains("href=\"/homework/lease\">Go on with exercise 2"), "{html}");
     assert!(html.contains("passed, 2 attempts") && html.contains("passed, best 9, 1 attempt"), "{html}");

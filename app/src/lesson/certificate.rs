@@ -6,7 +6,7 @@ use locks::homework::EXERCISES;
 
 use super::content::{AGENDA, Lesson};
 use super::state::Known;
-use crate::homework::Standing;
+use crate::homework::{Passed, Standing, passed_in_a_line};
 use crate::html::Html;
 use crate::stage::view::words;
 
@@ -74,11 +74,20 @@ fn homework(html: &mut Html, standing: &Standing) {
         return;
     }
     html.class("section", "").element("h2", "", "Homework").open("ul");
-    for exercise in EXERCISES.into_iter().filter(|exercise| standing.of(exercise).passed) {
-        html.class("li", "").icon("check", false).class("div", "").open("p").open("a");
-        html.attr("href", &format!("/homework/{}", exercise.slug)).text(exercise.title).close().close();
-        let best = standing.of(exercise).score.map_or_else(String::new, |score| format!(", best score {score}"));
-        html.element("p", "ev", &format!("graded by the lab: no violation{best}")).close().close();
+    for (exercise, stand) in EXERCISES.into_iter().map(|exercise| (exercise, standing.of(exercise))) {
+        let Some(Passed { at_ms, schedules, best, score }) = stand.passed else { continue };
+        let path = format!("/homework/{}", exercise.slug);
+        html.class("li", "").icon("check", false).class("div", "").open("p").open("a").attr("href", &path);
+        html.text(exercise.title).close().close().class("p", "ev num");
+        match best {
+            Some(number) => {
+                html.open("a").attr("href", &format!("{path}?attempt={number}#h-result")).text("the answer").close()
+            }
+            None => html.text("an answer"),
+        };
+        let line = passed_in_a_line(schedules, score);
+        html.text(&format!(" {}, first on {}", line.trim_end_matches('.'), words::date(at_ms))).close();
+        html.close().close();
     }
     html.close().close();
 }

@@ -66,7 +66,6 @@ pub(crate) fn page(runs: Vec<RunLine>) -> impl IntoView {
 }
 
 fn row(run: &RunLine) -> AnyView {
-    let bad = |is: bool| if is { "r num bad b" } else { "r num" };
     view! {
         <tr>
             <td class="pick-c">
@@ -84,8 +83,8 @@ fn row(run: &RunLine) -> AnyView {
                 <code>{run.strategy.clone()}</code>
             </td>
             <td class="r num hide-s">{words::grouped(run.events)}</td>
-            <td class=bad(run.overlaps > 0)>{run.overlaps}</td>
-            <td class=bad(run.effects_per_slot > 1)>{run.effects_per_slot}</td>
+            {figure(run.counted.map(|counted| (counted.overlaps, 0)))}
+            {figure(run.counted.map(|counted| (counted.effects_per_slot, 1)))}
             <td class="hide-s">{run.ended.map_or("goes on", words::ended)}</td>
             <td class="run-acts">
                 <a class="btn btn-quiet btn-s" href=format!("/api/runs/{}/export", run.id) rel="external">
@@ -100,4 +99,17 @@ fn row(run: &RunLine) -> AnyView {
         </tr>
     }
     .into_any()
+}
+
+/// A figure with the most that is sound; nothing: it was not counted.
+fn figure(counted: Option<(u32, u32)>) -> AnyView {
+    match counted {
+        Some((is, sound)) => view! { <td class=if is > sound { "r num bad b" } else { "r num" }>{is}</td> }.into_any(),
+        None => view! {
+            <td class="r muted" title="A schedule of homework: its sessions enter no critical section.">
+                "\u{2013}"
+            </td>
+        }
+        .into_any(),
+    }
 }

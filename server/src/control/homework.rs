@@ -44,8 +44,10 @@ pub struct Standing {
     pub submissions: i64,
     /// How many of them count: all but those at which the lab failed.
     pub attempts: i64,
-    /// The best that passed: the least score, the first of those.
+    /// The best that passed: the least score, the first of those. Which of all submissions it is, from 1.
     pub best: Option<i64>,
+    /// In how many schedules no violation of it was seen.
+    pub schedules: Option<i32>,
     /// Its score, where answers have one.
     pub score: Option<i32>,
     /// When it was first passed.
@@ -141,12 +143,20 @@ impl Control {
     /// How far a learner is with each exercise that they handed something in for.
     pub async fn homework(&self, learner: &str) -> Result<Vec<Standing>, LabError> {
         Ok(sqlx::query_as(
-            "select exercise, count(*) as submissions, \
+            "with numbered as ( \
+                 select *, row_number() over (partition by exercise order by id) as number \
+                 from homework_submissions where learner = $1 \
+             ), \
+             top as ( \
+                 select distinct on (exercise) exercise, number as best, (graded->>'schedules')::int as schedules, score \
+                 from numbered where result = 'passed' order by exercise, score nulls last, id \
+             ) \
+             select exercise, count(*) as submissions, \
                     count(*) filter (where result <> 'lab_failed') as attempts, \
-                    (array_agg(id order by score nulls last, id) filter (where result = 'passed'))[1] as best, \
-                    min(score) filter (where result = 'passed') as score, \
+                    best, schedules, top.score, \
                     min(submitted_at) filter (where result = 'passed') as passed_at \
-             from homework_submissions where learner = $1 group by exercise order by exercise",
+             from numbered left join top using (exercise) \
+             group by exercise, best, schedules, top.score order by exercise",
         )
         .bind(learner)
         .fetch_all(self.pool())

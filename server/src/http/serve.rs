@@ -8,6 +8,8 @@ use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Duration;
 
+use axum_server::Handle;
+use axum_server::accept::NoDelayAcceptor;
 use clap::Args as ClapArgs;
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
@@ -22,6 +24,9 @@ use crate::run::live::{Limits, Sessions};
 use crate::run::shelf::Shelf;
 use crate::say;
 use crate::told::Told;
+
+/// How long a request's headers may take: whoever sends half of them and goes silent holds nothing for longer.
+const HEADERS: Duration = Duration::from_secs(10);
 
 /// How long open requests may go on once the server is to end.
 const DRAIN: Duration = Duration::from_secs(5);
@@ -142,14 +147,21 @@ async fn serve_lab(
     say::line(format_args!("Aegis is at {}", url(address)));
 
     let service = router(app).into_make_service_with_connect_info::<SocketAddr>();
-    let ends = shutdown.clone();
-    let server = axum::serve(listener, service).with_graceful_shutdown(async move { ends.cancelled().await });
+    let handle = Handle::new();
+    // Events are small and many: none waits in the kernel until the one before it has been acknowledged.
+    let server = axum_server::from_tcp(listener.into_std()?)?.acceptor(NoDelayAcceptor::new()).handle(handle.clone());
+    let mut server = server.http1_only().first_request_timeout(HEADERS);
+    server.http_builder().http1().header_read_timeout(HEADERS);
+    let ended = async {
+        shutdown.cancelled().await;
+        handle.graceful_shutdown(None);
+        tokio::time::sleep(DRAIN).await;
+        tracing::warn!("requests were still open after {DRAIN:?}");
+    };
     tokio::select! {
-        served = server.into_future() => served?,
+        served = server.serve(service) => served?,
         () = lab.broken() => return Err(LabError::WardenGone.into()),
-        () = async { shutdown.cancelled().await; tokio::time::sleep(DRAIN).await } => {
-            tracing::warn!("requests were still open after {DRAIN:?}");
-        }
+        () = ended => {}
     }
     lab.ending(async {
         tokio::join!(sessions.close_all(), desk.close(), tutor.close());

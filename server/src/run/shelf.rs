@@ -5,7 +5,7 @@
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use app::data::RunLine;
+use app::data::{Counted, RunLine};
 use app::stage::era;
 use chrono::{DateTime, Duration, Utc};
 use locks::event::{EndReason, Event, Kind};
@@ -168,6 +168,12 @@ fn stored(owner: Option<&str>, events: &[Arc<Event>]) -> Option<StoredRun> {
 fn line(run: StoredRun) -> Result<RunLine, ShelfError> {
     let broken = |error: serde_json::Error| ShelfError::Broken(error.to_string());
     let verdict: Verdict = serde_json::from_value(run.verdict).map_err(broken)?;
+    let of_homework = run.tag.is_some_and(|tag| tag.starts_with("homework/"));
+    // Whoever enters a critical section has an outcome.
+    let counted = (!of_homework || !verdict.outcomes.is_empty()).then(|| Counted {
+        overlaps: verdict.overlaps.iter().filter(|finding| finding.certain).count() as u32,
+        effects_per_slot: verdict.most_effects(),
+    });
     Ok(RunLine {
         id: run.id,
         name: run.name,
@@ -176,8 +182,7 @@ fn line(run: StoredRun) -> Result<RunLine, ShelfError> {
         began_ms: run.started_at.timestamp_millis(),
         events: run.events.unsigned_abs(),
         ended: Some(serde_json::from_value(run.reason.into()).map_err(broken)?),
-        overlaps: verdict.overlaps.iter().filter(|finding| finding.certain).count() as u32,
-        effects_per_slot: verdict.most_effects(),
+        counted,
     })
 }
 

@@ -88,6 +88,8 @@ fn a_table_is_graded_wrong_then_broken_then_right_and_all_of_it_is_kept() {
     assert!(learner.page("/homework").contains("passed, 3 attempts"));
     let certificate = learner.page("/lesson/certificate");
     assert!(certificate.contains("1 of 8 exercises") && certificate.contains("Keep it, or let go"), "{certificate}");
+    let answer = "?attempt=3#h-result\">the answer</a> passed: no violation in";
+    assert!(certificate.contains(answer), "{certificate}");
     assert!(!other.page("/homework").contains("attempts"), "it is its learner's own");
     // The parts, for the script.
     let host = format!("localhost:{}", lab.port);

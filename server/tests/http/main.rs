@@ -12,3 +12,4 @@ mod live;
 mod matrix;
 mod origin;
 mod pages;
+mod slow;

@@ -82,7 +82,7 @@ async fn a_session_is_a_scenario_being_written() {
     assert_eq!(sessions.count(), 0);
     assert_eq!(shelf.log(&id).await.unwrap().newest(), log.newest(), "stored whole");
     let listed = shelf.list(OWNER).await.unwrap();
-    assert_eq!((listed.len(), listed[0].effects_per_slot), (1, 3));
+    assert_eq!((listed.len(), listed[0].counted.unwrap().effects_per_slot), (1, 3));
     assert!(matches!(live.act(Action::Resume(vec!["A".to_owned()])).await, Err(ActError::Ended)));
     lab.close().await;
 }

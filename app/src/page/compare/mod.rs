@@ -273,8 +273,7 @@ mod tests {
             began_ms: 0,
             events: 9,
             ended: None,
-            overlaps: 0,
-            effects_per_slot: 1,
+            counted: None,
         };
         let page = choose(&run("a1", |_| ()), &[line("a1"), line("b2")]);
         assert_eq!(page.matches("/runs/compare?run=").count(), 1);

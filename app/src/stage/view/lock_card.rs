@@ -83,7 +83,11 @@ pub fn lock_card(stage: &Stage, schedule: &str, now_us: u64) -> LockCard {
     let dash = || "–".to_owned();
     let held = lock.is_some_and(|lock| lock.state == LockState::Held);
     let was_taken = lock.and_then(|lock| lock.before.as_ref()).is_some_and(|before| was_taken(stage, before));
-    let before = lock.and_then(|lock| lock.before.as_ref()).map_or_else(dash, |before| {
+    // Whoever's hold is over, and still stands there, is the holder that is named already.
+    let over =
+        |before: &&Before| !held && before.owner.is_some() && lock.is_some_and(|lock| lock.owner == before.owner);
+    let earlier = lock.and_then(|lock| lock.before.as_ref()).filter(|before| !over(before));
+    let before = earlier.map_or_else(dash, |before| {
         let owner = before.owner.as_ref().map_or("somebody", |owner| owner.replica.as_str());
         let epoch = before.epoch.map(|epoch| format!(", epoch {epoch}")).unwrap_or_default();
         let end = match before.end {

@@ -16,7 +16,7 @@ pub use desk::Desk;
 
 use app::Page;
 use app::homework::content::Text;
-use app::homework::{Attempt, ExercisePage, HomeworkPage, Stand, Standing};
+use app::homework::{Attempt, ExercisePage, HomeworkPage, Passed, Stand, Standing};
 use axum::Router;
 use axum::body::Bytes;
 use axum::extract::{Path, Query, State};
@@ -184,12 +184,16 @@ pub(super) async fn standing(app: &App, learner: &Learner) -> Result<Standing, L
 }
 
 fn stand(rows: Vec<Row>) -> Standing {
+    let number = |of: i64| u32::try_from(of).unwrap_or_default();
     let stand = |row: Row| {
-        let stand = Stand {
-            attempts: u32::try_from(row.attempts).unwrap_or_default(),
-            passed: row.passed_at.is_some(),
+        let passed = row.passed_at.map(|at| Passed {
+            at_ms: at.timestamp_millis(),
+            schedules: row.schedules.map_or(0, i64::from).try_into().unwrap_or_default(),
+            // What is too old for the exercise's page has no address.
+            best: row.best.filter(|best| best + i64::from(ATTEMPTS) > row.submissions).map(number),
             score: row.score.and_then(|score| u32::try_from(score).ok()),
-        };
+        });
+        let stand = Stand { attempts: number(row.attempts), passed };
         (row.exercise, stand)
     };
     Standing { exercises: rows.into_iter().map(stand).collect() }
