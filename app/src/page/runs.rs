@@ -104,7 +104,10 @@ fn row(run: &RunLine) -> AnyView {
 /// A figure with the most that is sound; nothing: it was not counted.
 fn figure(counted: Option<(u32, u32)>) -> AnyView {
     match counted {
-        Some((is, sound)) => view! { <td class=if is > sound { "r num bad b" } else { "r num" }>{is}</td> }.into_any(),
+        Some((is, sound)) => {
+            let class = if is > sound { "r num bad b" } else { "r num" };
+            view! { <td class=class>{is}</td> }.into_any()
+        }
         None => view! {
             <td class="r muted" title="A schedule of homework: its sessions enter no critical section.">
                 "\u{2013}"

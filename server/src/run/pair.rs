@@ -15,10 +15,13 @@ use crate::clock::now_us;
 
 /// How long a first copy may take.
 const COPY_LIMIT: Duration = Duration::from_secs(10);
+/// How long one look waits for the replica's word: it gives it when asked, once it is counted at all.
+const ACKNOWLEDGED: Duration = Duration::from_millis(100);
 /// How often it is looked at: Redis tells nobody that it is done.
 const LOOK: Duration = Duration::from_millis(5);
 
-/// See that a node has a replica that follows it.
+/// See that a node has a replica that follows it, and that the node knows: a replica has copied all up to a second
+/// before its primary counts it, and whoever waits for it with `WAIT` until then waits in vain.
 pub async fn ready(rig: &Rig, node: u8) -> Result<(), ActError> {
     if rig.arena.store(Endpoint::RedisReplica(node)).is_some() {
         return Ok(());
@@ -28,7 +31,7 @@ pub async fn ready(rig: &Rig, node: u8) -> Result<(), ActError> {
     rig.stores.appeared(Endpoint::RedisReplica(node)).await;
     follow(rig, node).await?;
     let until = Instant::now() + COPY_LIMIT;
-    while !has_copied(rig, node).await? {
+    while !(has_copied(rig, node).await? && is_counted(rig, node).await?) {
         if Instant::now() > until {
             return Err(ActError::Lab(format!("the replica of redis-{node} did not copy it within {COPY_LIMIT:?}")));
         }
@@ -49,6 +52,16 @@ async fn has_copied(rig: &Rig, node: u8) -> Result<bool, ActError> {
     let mut replica = outsider::connect(rig, Endpoint::RedisReplica(node)).await?;
     let info: String = redis::cmd("INFO").arg("replication").query_async(&mut replica).await.map_err(ActError::lab)?;
     Ok(info.lines().any(|line| line.trim() == "master_link_status:up"))
+}
+
+/// Does the node count its replica among those that have all it wrote?
+async fn is_counted(rig: &Rig, node: u8) -> Result<bool, ActError> {
+    let mut primary = outsider::connect(rig, Endpoint::Redis(node)).await?;
+    let mut asked = redis::pipe();
+    // A connection waits for what was written before its latest command.
+    asked.cmd("PING").ignore().cmd("WAIT").arg(1).arg(ACKNOWLEDGED.as_millis() as u64);
+    let (replicas,): (u64,) = asked.query_async(&mut primary).await.map_err(ActError::lab)?;
+    Ok(replicas > 0)
 }
 
 /// Promote the replica of a node. Ends when every running replica that reaches it has its sessions again.

@@ -142,8 +142,9 @@ async fn a_stage_whose_click_hung_up_is_there_and_is_watched() {
         body.len()
     )
     .unwrap();
-    // As soon as it has begun, and long before a lab can be ready.
-    let replicas = || processes_of(lab.data.path()).iter().any(|(_, command)| command.contains("redis"));
+    // As soon as it has begun, and long before its script has come to anything. Stores are kept ready for everybody, but
+    // replicas are this lab's own.
+    let replicas = || processes_of(lab.data.path()).iter().any(|(_, command)| command.contains(" replica"));
     until("a lab is being opened", PROVED, replicas).await;
     drop(connection);
     until("its script proves its cell", PROVED, || learner.page("/lesson/2/parts").contains("event #")).await;
