@@ -32,7 +32,7 @@ pub(crate) fn main(proved: &Proved) -> String {
     let done: usize = progress.steps.iter().map(|step| step.done).sum();
     let passed = proved.homework.passed();
     let says = format!(
-        "{done} of {tasks} tasks of the guided lesson and {passed} of {} exercises of the homework, on {} (UTC). What was done here was found by a predicate in the \
+        "{done} of {tasks} tasks of the guided lesson and {passed} of {} exercises of the homework, on {} (UTC). What was done on a stage was found by a predicate in the \
          event log of a run; the run and the event stand beside it. Marks that came in from a file stand on that \
          file's word.",
         EXERCISES.len(),

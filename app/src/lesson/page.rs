@@ -35,7 +35,7 @@ pub struct StepPage {
 
 impl StepPage {
     /// Was anything predicted on it?
-    fn has_said(&self) -> bool {
+    pub(super) fn has_said(&self) -> bool {
         let questions = Lesson::step(self.number).into_iter().flat_map(Text::questions);
         questions
             .filter(|asked| asked.shown_by.is_some())
@@ -218,11 +218,7 @@ fn nothing_runs(html: &mut Html, page: &StepPage, text: &Text) {
     if before.is_some() {
         html.open("p").open("a").attr("href", "/runs").text("Its run is under Runs").close().close();
     }
-    let asked = text.questions().find(|asked| asked.shown_by.is_some()).filter(|_| !page.has_said());
-    if let Some(asked) = asked {
-        html.open("p").text("First say ").open("a").attr("href", &format!("#q-{}", asked.id));
-        html.text("what you expect").close().text(".").close();
-    }
+    parts::first(html, &page, text);
     if let Some(opens) = before.or_else(|| text.stages().next()) {
         let action = format!("/lesson/{}#at-stage", page.number);
         html.open("form").attr("method", "post").attr("action", &action).attr("class", "acts");

@@ -3,7 +3,7 @@
 
 use locks::lesson::{Step, Task};
 
-use super::content::{AGENDA, Lesson, Opens, Part, Question, TaskText};
+use super::content::{AGENDA, Lesson, Opens, Part, Question, TaskText, Text};
 use super::costs;
 use super::page::StepPage;
 use super::state::{OwnState, Progress};
@@ -19,6 +19,7 @@ pub(super) fn all(page: &StepPage) -> String {
     list(&mut html, page);
     said(&mut html, page);
     let Some(text) = Lesson::step(page.number) else { return html.finish() };
+    first(&mut html, page, text);
     for part in &text.parts {
         match part {
             Part::Prediction(asked) => question(&mut html, page, asked, "Your prediction"),
@@ -87,6 +88,17 @@ pub(super) fn said(html: &mut Html, page: &StepPage) {
     html.class("p", "l-said").attr("id", "l-said").attr("role", "status");
     if let Some(said) = &page.said {
         html.text(said);
+    }
+    html.close();
+}
+
+/// What is to be said before a stage is opened.
+pub(super) fn first(html: &mut Html, page: &StepPage, text: &Text) {
+    html.open("p").attr("id", "l-first");
+    let asked = text.questions().find(|asked| asked.shown_by.is_some()).filter(|_| !page.has_said());
+    if let Some(asked) = asked {
+        html.text("First say ").open("a").attr("href", &format!("#q-{}", asked.id));
+        html.text("what you expect").close().text(".");
     }
     html.close();
 }
@@ -284,7 +296,7 @@ pub(super) fn own(html: &mut Html, page: &StepPage) {
             html.element("p", "b", "It was not run.").class("pre", "code").attr("tabindex", "0").text(why).close();
         }
         Some((own, OwnState::Over { exit, outcome, checks, run })) => {
-            let says = format!("Under {}: {outcome}. `aegis run` would end with {exit}.", own.strategy);
+            let says = format!("Under {}: {outcome}. aegis run would end with {exit}.", own.strategy);
             html.element("p", "b", &says).open("ul");
             for (what, expected, observed, holds) in checks {
                 let word = if *holds { "holds" } else { "does not hold" };

@@ -41,7 +41,7 @@ async fn a_table_wrong_then_right() {
             chrome.until("the page", LIVE).await;
             chrome.theme(scheme).await;
             chrome.keep(&format!("homework-{name}-{scheme}")).await;
-            let wide = chrome.script("return document.documentElement.scrollWidth - innerWidth").await;
+            let wide = chrome.script(&format!("return document.documentElement.scrollWidth - {width}")).await;
             assert_eq!(wide, 0, "the exercise at {width} is wider than the screen");
         }
     }
@@ -191,7 +191,7 @@ async fn a_run_of_sessions(chrome: &Chrome) {
     assert_eq!(chrome.script(drawn).await, 0, "an empty stage says nothing");
     let sent = chrome.script("return document.querySelectorAll('#stage td.cmd').length").await;
     assert_eq!(sent, 2, "what A sent, and B");
-    let wide = chrome.script("return document.documentElement.scrollWidth - innerWidth").await;
+    let wide = chrome.script("return document.documentElement.scrollWidth - 1440").await;
     assert_eq!(wide, 0, "wider than the screen");
     chrome.keep("homework-run-of-sessions").await;
     // A step's number shows the log as it was then.

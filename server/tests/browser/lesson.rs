@@ -26,7 +26,7 @@ async fn a_page_with_a_stage_fits_and_is_light() {
             one.until("the page", "return document.querySelector('.tl svg') !== null && hydrated()").await;
             one.theme(scheme).await;
             one.keep(&format!("lesson-{name}-{scheme}")).await;
-            let wide = one.script("return document.documentElement.scrollWidth - innerWidth").await;
+            let wide = one.script(&format!("return document.documentElement.scrollWidth - {width}")).await;
             assert_eq!(wide, 0, "the lesson at {width} is wider than the screen");
         }
     }

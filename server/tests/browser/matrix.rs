@@ -70,7 +70,7 @@ async fn predict_reveal_and_race() {
     assert!(said.contains("Overlap") && said.contains("No overlap"), "{said}");
     for width in [390, 768, 1024, 1440] {
         chrome.resize(width, 844).await;
-        let wide = chrome.script("return document.documentElement.scrollWidth - innerWidth").await;
+        let wide = chrome.script(&format!("return document.documentElement.scrollWidth - {width}")).await;
         assert_eq!(wide, 0, "at {width} the page is wider than the screen");
         chrome.keep(&format!("matrix-{width}")).await;
     }
