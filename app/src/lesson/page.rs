@@ -218,7 +218,7 @@ fn nothing_runs(html: &mut Html, page: &StepPage, text: &Text) {
     if before.is_some() {
         html.open("p").open("a").attr("href", "/runs").text("Its run is under Runs").close().close();
     }
-    parts::first(html, &page, text);
+    parts::first(html, page, text);
     if let Some(opens) = before.or_else(|| text.stages().next()) {
         let action = format!("/lesson/{}#at-stage", page.number);
         html.open("form").attr("method", "post").attr("action", &action).attr("class", "acts");
